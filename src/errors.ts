@@ -1,0 +1,221 @@
+/**
+ * Every refusal the gateway can give: one table, one class.
+ * The table fixes what a client may see; `cause` and `context` of a refusal go to log and audit only.
+ * `http/respond.ts` is the only place that turns a refusal into bytes.
+ */
+
+interface RefusalEntry {
+  /** HTTP status while `errors.httpStatus` is `spec`. */
+  readonly status: number;
+  /** JSON-RPC error code. */
+  readonly rpc: number;
+  /** The fixed public text. */
+  readonly message: string;
+  /** Seconds for `Retry-After`, where trying again can help. */
+  readonly retryAfter?: number;
+}
+
+/** Code → what the client sees. The code itself is sent as `error.data.reason`. */
+export const REFUSALS = {
+  // framing
+  malformed_http: { status: 400, rpc: -32600, message: "The HTTP request is malformed" },
+  not_found: { status: 404, rpc: -32600, message: "Nothing is served at this path" },
+  method_not_allowed: { status: 405, rpc: -32600, message: "Only POST is served here" },
+  not_acceptable: {
+    status: 406,
+    rpc: -32600,
+    message: "Accept must list application/json and text/event-stream",
+  },
+  unsupported_media_type: { status: 415, rpc: -32600, message: "Content-Type must be application/json" },
+  misdirected_host: {
+    status: 421,
+    rpc: -32600,
+    message: "This Host is not served here (setting server.allowedHosts)",
+  },
+  forbidden_origin: {
+    status: 403,
+    rpc: -32600,
+    message: "This Origin is not allowed (setting server.allowedOrigins)",
+  },
+  body_too_large: {
+    status: 413,
+    rpc: -32600,
+    message: "The request body is larger than allowed (setting server.limits.body)",
+  },
+  too_many_requests: {
+    status: 429,
+    rpc: -32603,
+    message: "Too many requests are in flight (setting server.limits.inFlight)",
+    retryAfter: 1,
+  },
+  too_many_streams: {
+    status: 429,
+    rpc: -32603,
+    message: "Too many streams are open (setting server.limits.streams)",
+    retryAfter: 5,
+  },
+  // principal
+  unauthorized: { status: 401, rpc: -32600, message: "A valid access token is required" },
+  insufficient_scope: { status: 403, rpc: -32600, message: "The access token lacks a required scope" },
+  // json and protocol
+  parse_error: { status: 400, rpc: -32700, message: "The body is not one valid JSON value" },
+  invalid_request: { status: 400, rpc: -32600, message: "The body is not a valid JSON-RPC request" },
+  invalid_params: { status: 400, rpc: -32602, message: "The request params are not valid" },
+  missing_meta: {
+    status: 400,
+    rpc: -32602,
+    message: "_meta must hold io.modelcontextprotocol/protocolVersion and clientCapabilities",
+  },
+  header_mismatch: {
+    status: 400,
+    rpc: -32020,
+    message: "A mirrored header is missing, repeated, malformed, or differs from the body",
+  },
+  unsupported_version: { status: 400, rpc: -32022, message: "Unsupported protocol version" },
+  legacy_refused: {
+    status: 400,
+    rpc: -32022,
+    message:
+      "This route serves MCP revision 2026-07-28 only: let the client negotiate it (SDK: versionNegotiation mode auto), or set legacy: pass on this route of the gateway",
+  },
+  // authorization
+  method_not_found: { status: 404, rpc: -32601, message: "Method not found" },
+  forbidden: { status: 403, rpc: -32600, message: "Policy does not allow this request" },
+  unknown_tool: { status: 200, rpc: -32602, message: "Unknown tool" },
+  unknown_prompt: { status: 200, rpc: -32602, message: "Unknown prompt" },
+  unknown_resource: { status: 200, rpc: -32602, message: "Resource not found" },
+  // capability
+  missing_capability: {
+    status: 400,
+    rpc: -32021,
+    message: "The request needs a client capability that was not declared",
+  },
+  question_forbidden: {
+    status: 403,
+    rpc: -32603,
+    message: "The server asked for input that the gateway's policy does not allow",
+  },
+  // retry
+  invalid_request_state: { status: 400, rpc: -32602, message: "Invalid or expired requestState" },
+  invalid_input_responses: {
+    status: 400,
+    rpc: -32602,
+    message: "inputResponses do not fit the questions that were asked",
+  },
+  already_redeemed: {
+    status: 400,
+    rpc: -32602,
+    message:
+      "This requestState was already redeemed; the outcome of that run is not known here, do not assume that it failed",
+  },
+  outcome_unknown: {
+    status: 400,
+    rpc: -32602,
+    message:
+      "This requestState can no longer be redeemed and it is not known whether it was; do not assume that it failed, check before you start over",
+  },
+  same_request_id: {
+    status: 400,
+    rpc: -32600,
+    message: "A retry with requestState needs a request id of its own, not the id of the answered request",
+  },
+  round_limit: {
+    status: 403,
+    rpc: -32603,
+    message: "The request went through more rounds, or took longer, than the gateway allows",
+  },
+  // upstream and store
+  upstream_fault: { status: 502, rpc: -32603, message: "The MCP server broke the protocol" },
+  upstream_unauthorized: {
+    status: 502,
+    rpc: -32603,
+    message: "The MCP server refused the gateway's credential",
+  },
+  upstream_unreachable: {
+    status: 502,
+    rpc: -32603,
+    message: "The MCP server cannot be reached",
+    retryAfter: 2,
+  },
+  upstream_timeout: { status: 504, rpc: -32603, message: "The MCP server did not answer in time" },
+  store_unavailable: {
+    status: 503,
+    rpc: -32603,
+    message: "The redemption store cannot be used now; nothing was spent, try again",
+    retryAfter: 2,
+  },
+  shutting_down: {
+    status: 503,
+    rpc: -32603,
+    message: "The gateway is shutting down; open the request again",
+    retryAfter: 1,
+  },
+  internal: { status: 500, rpc: -32603, message: "Internal error" },
+} as const satisfies Record<string, RefusalEntry>;
+
+/** The stable names of refusals; sent as `error.data.reason`, counted in metrics, written to audit. */
+export type RefusalCode = keyof typeof REFUSALS;
+
+/** Details that accompany a refusal. */
+export interface RefusalDetails {
+  /** Further public members of `error.data` (for example `requiredCapabilities`). */
+  readonly data?: Readonly<Record<string, unknown>>;
+  /** Response headers (for example `WWW-Authenticate`). */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For log and audit only; must hold no secret, no state, no answers, no arguments. */
+  readonly context?: Readonly<Record<string, unknown>>;
+  readonly cause?: unknown;
+}
+
+/**
+ * A request that is refused. Thrown by stages, caught by the mapper.
+ * `detail` is the true cause from a bounded vocabulary (`aead`, `expired`, `principal`, …): audit and metrics only.
+ */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly code: RefusalCode;
+  readonly detail: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly context: Readonly<Record<string, unknown>>;
+
+  constructor(code: RefusalCode, detail: string, details: RefusalDetails = {}) {
+    super(`${code}: ${detail}`, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.detail = detail;
+    this.data = details.data ?? {};
+    this.headers = details.headers ?? {};
+    this.context = details.context ?? {};
+  }
+
+  /** What the client may see. */
+  get entry(): RefusalEntry {
+    return REFUSALS[this.code];
+  }
+}
+
+/** One mistake in an operator's file: where it is, what was found, what is allowed. */
+export interface ConfigProblem {
+  readonly file: string;
+  /** 1-based; 0 where the problem has no place in the text. */
+  readonly line: number;
+  readonly column: number;
+  /** Dotted path of the setting, `routes[0].upstream.url`. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Thrown at start only; carries every problem of the configuration at once. Exit code 78 (EX_CONFIG). */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(problems: readonly ConfigProblem[]) {
+    super(
+      problems
+        .map((p) => `${p.file}:${p.line}:${p.column} ${p.path === "" ? "" : `${p.path}: `}${p.message}`)
+        .join("\n"),
+    );
+    this.problems = problems;
+  }
+}

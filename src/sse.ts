@@ -1,0 +1,209 @@
+/**
+ * Server-sent events: bytes in, events out, and events printed again in one fixed form.
+ * Works on bytes, so a character cut in two by the network stays whole. Source: WHATWG HTML, section 9.2.6.
+ */
+import { isUtf8 } from "node:buffer";
+
+const LF = 0x0a;
+const CR = 0x0d;
+const COLON = 0x3a;
+const SPACE = 0x20;
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+const EMPTY = Buffer.alloc(0);
+
+/** Why an event stream cannot be read on: one event is over the bound, or its bytes are not UTF-8. */
+export class EventStreamError extends Error {
+  override readonly name = "EventStreamError";
+  readonly fault: "event_too_large" | "utf8";
+
+  constructor(fault: "event_too_large" | "utf8") {
+    super(`event stream: ${fault}`);
+    this.fault = fault;
+  }
+}
+
+/** What the parser needs to know and whom it tells. Both callbacks run synchronously inside `feed`. */
+export interface SseOptions {
+  /** Bound for the bytes held at once: the data lines of one event and the line being read. */
+  readonly maxEventBytes: number;
+  /**
+   * One finished event: its data lines joined with LF (a copy; may be empty for an event that only carries an id,
+   * which holds no message), and its type, `message` by default.
+   */
+  readonly onEvent: (data: Buffer, type: string) => void;
+  /** One comment line, without its colon. */
+  readonly onComment?: (comment: Buffer) => void;
+}
+
+/** A parser for one stream. */
+export interface SseParser {
+  /**
+   * Takes the next bytes, cut anywhere. Throws EventStreamError for an event over the bound and for invalid UTF-8, and
+   * again on every later call: a broken stream is never resumed.
+   */
+  feed(chunk: Uint8Array): void;
+  /** The stream ended. True when it ended inside an event, which the standard tells us to discard. */
+  end(): boolean;
+}
+
+/** Bytes that grow by doubling, so that a line fed byte by byte costs linear time. */
+class Gathered {
+  #bytes = EMPTY;
+  length = 0;
+
+  append(part: Uint8Array): void {
+    const needed = this.length + part.length;
+    if (needed > this.#bytes.length) {
+      const wider = Buffer.allocUnsafe(Math.max(256, needed, this.#bytes.length * 2));
+      wider.set(this.#bytes.subarray(0, this.length));
+      this.#bytes = wider;
+    }
+    this.#bytes.set(part, this.length);
+    this.length = needed;
+  }
+
+  view(): Buffer {
+    return this.#bytes.subarray(0, this.length);
+  }
+
+  clear(): void {
+    this.length = 0;
+    if (this.#bytes.length > 64 * 1024) this.#bytes = EMPTY;
+  }
+}
+
+class Parser implements SseParser {
+  readonly #options: SseOptions;
+  readonly #line = new Gathered();
+  readonly #data = new Gathered();
+  #dataLines = 0;
+  #type = "";
+  #anyField = false;
+  #firstLine = true;
+  #afterCr = false;
+  #broken: unknown;
+
+  constructor(options: SseOptions) {
+    this.#options = options;
+  }
+
+  feed(chunk: Uint8Array): void {
+    if (this.#broken !== undefined) throw this.#broken;
+    try {
+      this.#read(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    } catch (error) {
+      this.#broken = error;
+      throw error;
+    }
+  }
+
+  end(): boolean {
+    return this.#line.length > 0 || this.#anyField;
+  }
+
+  #read(chunk: Buffer): void {
+    let at = 0;
+    if (this.#afterCr && chunk.length > 0) {
+      if (chunk[0] === LF) at = 1;
+      this.#afterCr = false;
+    }
+    let cr = chunk.indexOf(CR, at);
+    let lf = chunk.indexOf(LF, at);
+    while (cr !== -1 || lf !== -1) {
+      const stop = cr === -1 ? lf : lf === -1 ? cr : Math.min(cr, lf);
+      this.#finishLine(chunk.subarray(at, stop));
+      at = stop + 1;
+      if (stop === cr) {
+        // A CR ends its line at once; the LF that may follow, also in the next chunk, belongs to it.
+        if (at === chunk.length) this.#afterCr = true;
+        else if (chunk[at] === LF) at += 1;
+        cr = chunk.indexOf(CR, at);
+      }
+      if (lf !== -1 && lf < at) lf = chunk.indexOf(LF, at);
+    }
+    if (at < chunk.length) {
+      this.#bound(chunk.length - at);
+      this.#line.append(chunk.subarray(at));
+    }
+  }
+
+  #bound(more: number): void {
+    if (this.#data.length + this.#line.length + more > this.#options.maxEventBytes)
+      throw new EventStreamError("event_too_large");
+  }
+
+  #finishLine(rest: Buffer): void {
+    this.#bound(rest.length);
+    if (this.#line.length === 0) {
+      this.#takeLine(rest);
+    } else {
+      this.#line.append(rest);
+      this.#takeLine(this.#line.view());
+      this.#line.clear();
+    }
+  }
+
+  #takeLine(whole: Buffer): void {
+    let line = whole;
+    if (this.#firstLine) {
+      this.#firstLine = false;
+      if (line.subarray(0, 3).equals(BOM)) line = line.subarray(3);
+    }
+    // CR and LF never occur inside a UTF-8 character, so checking line by line checks the stream.
+    if (!isUtf8(line)) throw new EventStreamError("utf8");
+    const colon = line.indexOf(COLON);
+    if (line.length === 0) this.#dispatch();
+    else if (colon === 0) this.#options.onComment?.(Buffer.from(line.subarray(1)));
+    else this.#takeField(line, colon);
+  }
+
+  #takeField(line: Buffer, colon: number): void {
+    const field = line.toString("latin1", 0, Math.min(colon === -1 ? line.length : colon, 8));
+    const from = colon === -1 ? line.length : colon + (line[colon + 1] === SPACE ? 2 : 1);
+    this.#anyField = true;
+    if (field === "data") {
+      if (this.#dataLines > 0) this.#data.append(Buffer.of(LF));
+      this.#data.append(line.subarray(from));
+      this.#dataLines += 1;
+    } else if (field === "event") {
+      this.#type = line.toString("utf8", from);
+    }
+  }
+
+  #dispatch(): void {
+    const data = this.#dataLines > 0 ? Buffer.from(this.#data.view()) : undefined;
+    const type = this.#type === "" ? "message" : this.#type;
+    this.#data.clear();
+    this.#dataLines = 0;
+    this.#type = "";
+    this.#anyField = false;
+    if (data !== undefined) this.#options.onEvent(data, type);
+  }
+}
+
+/** A parser for one event stream; `id` and `retry` fields are read over, since this revision resumes no stream. */
+export function createSseParser(options: SseOptions): SseParser {
+  return new Parser(options);
+}
+
+function lines(text: string, prefix: string): string {
+  return text
+    .split(/\r\n|\r|\n/)
+    .map((line) => `${prefix}${line}\n`)
+    .join("");
+}
+
+/**
+ * Prints one `message` event. `data` is UTF-8 text; line breaks in it (white space between JSON tokens) become further
+ * `data:` lines, which the reader joins with LF again.
+ */
+export function printEvent(data: Buffer | string): Buffer {
+  if (typeof data !== "string" && !data.includes(LF) && !data.includes(CR))
+    return Buffer.concat([Buffer.from("event: message\ndata: "), data, Buffer.from("\n\n")]);
+  return Buffer.from(`event: message\n${lines(data.toString(), "data: ")}\n`);
+}
+
+/** Prints a comment, which readers skip; line breaks in it become further comment lines. */
+export function printComment(text: string): Buffer {
+  return Buffer.from(`${lines(text, ": ")}\n`);
+}

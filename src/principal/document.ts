@@ -1,0 +1,141 @@
+/**
+ * Reads the JSON documents of an issuer (discovery, key set): small, quickly, from exactly the URL asked.
+ * No redirects, no content coding, a cap on size and on time. URLs that came out of a document and not from the
+ * operator are fetched from public addresses only, checked at connect, so that no document can point us inside.
+ */
+
+import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
+import { BlockList, isIP } from "node:net";
+import { Agent, request } from "undici";
+
+/** Largest document read; real key sets are below 20 KiB. */
+export const MAX_DOCUMENT_BYTES = 256 * 1024;
+
+/** Why a document cannot be had; for the log. */
+export type DocumentFault =
+  | "timeout"
+  | "unreachable"
+  | "status"
+  | "too_large"
+  | "coding"
+  | "json"
+  | "address";
+
+export class DocumentError extends Error {
+  override readonly name = "DocumentError";
+  readonly fault: DocumentFault;
+
+  constructor(fault: DocumentFault, cause?: unknown) {
+    super(fault, cause === undefined ? undefined : { cause });
+    this.fault = fault;
+  }
+}
+
+/** Fetches documents; owns its connections. */
+export interface DocumentReader {
+  /** `trusted`: the operator wrote this host. Returns the parsed JSON, untrusted. Throws `DocumentError`. */
+  read(url: string, trusted: boolean): Promise<unknown>;
+  close(): void;
+}
+
+/** `timeout` in milliseconds covers the whole fetch, so a server that drips bytes is cut off, too. */
+export function createDocumentReader(timeout: number): DocumentReader {
+  const limits = { maxResponseSize: MAX_DOCUMENT_BYTES, headersTimeout: timeout, bodyTimeout: timeout };
+  const open = new Agent({ ...limits, connect: { timeout } });
+  const guarded = new Agent({ ...limits, connect: { timeout, lookup: lookupPublic } });
+  const closing = new AbortController();
+  return {
+    async read(url, trusted) {
+      // Node does not look up literal addresses, so these are judged here.
+      if (!trusted && !isPublicHost(url)) throw new DocumentError("address");
+      const deadline = AbortSignal.timeout(timeout);
+      const signal = AbortSignal.any([deadline, closing.signal]);
+      try {
+        const text = await fetchText(url, trusted ? open : guarded, signal);
+        return parse(text);
+      } catch (error) {
+        if (error instanceof DocumentError) throw error;
+        throw new DocumentError(deadline.aborted ? "timeout" : faultOf(error), error);
+      }
+    },
+    close() {
+      closing.abort();
+      for (const agent of [open, guarded]) agent.destroy().catch(() => undefined);
+    },
+  };
+}
+
+async function fetchText(url: string, dispatcher: Agent, signal: AbortSignal): Promise<Buffer> {
+  const headers = { accept: "application/json", "accept-encoding": "identity" };
+  const response = await request(url, { dispatcher, signal, headers });
+  const fault = response.statusCode !== 200 ? "status" : isCoded(response.headers) ? "coding" : undefined;
+  if (fault !== undefined) {
+    response.body.on("error", () => undefined).destroy();
+    throw new DocumentError(fault);
+  }
+  return Buffer.from(await response.body.arrayBuffer());
+}
+
+function isCoded(headers: Record<string, string | string[] | undefined>): boolean {
+  const coding = headers["content-encoding"];
+  return coding !== undefined && coding !== "identity";
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw new DocumentError("json", cause);
+  }
+}
+
+function faultOf(error: unknown): DocumentFault {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === NOT_PUBLIC) return "address";
+  if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") return "too_large";
+  return typeof code === "string" && code.endsWith("TIMEOUT") ? "timeout" : "unreachable";
+}
+
+const NOT_PUBLIC = "ERR_NOT_PUBLIC";
+
+/** Everything that is not the public internet (IANA special-purpose registries, RFC 6890); mapped IPv4 is judged as IPv4. */
+const INTERNAL = new BlockList();
+for (const range of [
+  "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24",
+  "192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3",
+  "::/96 64:ff9b::/96 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 2002::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8",
+].flatMap((line) => line.split(" "))) {
+  const [network = "", prefix = ""] = range.split("/");
+  INTERNAL.addSubnet(network, Number(prefix), network.includes(":") ? "ipv6" : "ipv4");
+}
+
+/** Whether a literal IP address (no brackets) is a public one. */
+export function isPublicAddress(address: string): boolean {
+  const family = isIP(address);
+  return family !== 0 && !INTERNAL.check(address, family === 6 ? "ipv6" : "ipv4");
+}
+
+function isPublicHost(url: string): boolean {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
+  return isIP(host) === 0 || isPublicAddress(host);
+}
+
+type LookupCallback = (
+  error: NodeJS.ErrnoException | null,
+  address: string | LookupAddress[],
+  family?: number,
+) => void;
+
+/** `dns.lookup` that fails when any answer is internal: a name with one good and one bad address is an attack. */
+function lookupPublic(hostname: string, options: LookupOptions, callback: LookupCallback): void {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    const first = addresses?.[0];
+    if (error !== null || first === undefined) return callback(error ?? notPublic(), "", 0);
+    if (!addresses.every(({ address }) => isPublicAddress(address))) return callback(notPublic(), "", 0);
+    return options.all === true ? callback(null, addresses) : callback(null, first.address, first.family);
+  });
+}
+
+function notPublic(): NodeJS.ErrnoException {
+  return Object.assign(new Error("not a public address"), { code: NOT_PUBLIC });
+}

@@ -1,0 +1,132 @@
+/**
+ * Access tokens that are signed JWTs (RFC 7519, RFC 8725, RFC 9068), from the issuers the operator lists.
+ * The unverified `iss` only picks the issuer whose keys are tried; every claim is then verified, `iss` included.
+ * All refusals of a token look the same to the caller; the true cause goes to audit.
+ */
+
+import type { Config } from "../config/schema.ts";
+import { Refusal, type RefusalCode } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { ALGORITHMS, checkToken, detailOf, peekIssuer, TokenFault } from "./access-token.ts";
+import {
+  type ChallengeParts,
+  parseAuthorization,
+  refuseInvalid,
+  refuseMissing,
+  refuseScope,
+} from "./bearer.ts";
+import { principalOf } from "./claims.ts";
+import { createDocumentReader, type DocumentReader } from "./document.ts";
+import { fileKeys, type IssuerKeys, IssuerUnavailable, RemoteKeys } from "./jwks.ts";
+import { ANONYMOUS, type Authenticator, type Principal, type Resource } from "./principal.ts";
+import { TokenCache, tokenDigest } from "./token-cache.ts";
+
+/** What is answered while an issuer's keys cannot be had. */
+const ISSUER_UNAVAILABLE: RefusalCode = "internal";
+
+const CACHED_TOKENS = 10_000;
+const FETCH_TIMEOUT_MS = 5_000;
+
+type IssuerConfig = Config["authentication"]["issuers"][number];
+
+interface Issuer {
+  readonly config: IssuerConfig;
+  readonly keys: IssuerKeys;
+}
+
+export interface AuthenticatorDeps {
+  readonly log: Log;
+  /** Unix milliseconds; `Date.now` when absent. */
+  readonly now?: () => number;
+  /** Parsed key sets by the `jwks.file` of the issuer, as it stands in the configuration. */
+  readonly jwksFiles: ReadonlyMap<string, unknown>;
+}
+
+/**
+ * Builds the authenticator. No request leaves before the first token comes.
+ * Throws when the configuration cannot work (no issuer, issuer listed twice, algorithm that is not a public-key
+ * signature, key file that is no key set): a mistake to show at start.
+ */
+export function createAuthenticator(
+  authentication: Config["authentication"],
+  deps: AuthenticatorDeps,
+): Authenticator {
+  const now = deps.now ?? Date.now;
+  const reader = createDocumentReader(FETCH_TIMEOUT_MS);
+  const issuers = new Map<string, Issuer>();
+  for (const config of authentication.issuers) {
+    if (issuers.has(config.issuer)) throw new Error(`issuer ${config.issuer} is listed twice`);
+    issuers.set(config.issuer, { config, keys: keysOf(config, reader, deps, now) });
+  }
+  const anonymous = authentication.mode === "anonymous";
+  if (!anonymous && issuers.size === 0) throw new Error("authentication needs an issuer, or mode anonymous");
+  const cache = new TokenCache<{ issuer: Issuer; generation: number }>(CACHED_TOKENS);
+  const allScopes = [...new Set(authentication.issuers.flatMap((issuer) => issuer.requiredScopes))];
+
+  return {
+    async authenticate(authorization, resource) {
+      // With no issuer a token cannot be judged, and it is not passed on either: it changes nothing.
+      if (anonymous && (authorization === undefined || issuers.size === 0)) return ANONYMOUS;
+      const parts: ChallengeParts = { metadataUrl: resource.metadataUrl, scopes: allScopes };
+      const presented = parseAuthorization(authorization);
+      if (presented.kind === "none") throw refuseMissing("no_token", parts);
+      if (presented.kind === "fault") {
+        const refuse = presented.fault === "scheme" ? refuseMissing : refuseInvalid;
+        throw refuse(`token_${presented.fault}`, parts);
+      }
+      return await verify(presented.token, resource, parts);
+    },
+    ready: () => issuers.size === 0 || [...issuers.values()].some(({ keys }) => keys.available()),
+    close: () => reader.close(),
+  };
+
+  async function verify(token: string, resource: Resource, parts: ChallengeParts): Promise<Principal> {
+    try {
+      const issuer = issuers.get(peekIssuer(token));
+      if (issuer === undefined) throw new TokenFault("unknown_issuer");
+      const audiences = resource.audiences ?? issuer.config.audiences ?? [resource.url];
+      const principal = await verifyBy(issuer, token, audiences);
+      const { requiredScopes } = issuer.config;
+      if (requiredScopes.every((scope) => principal.scopes.includes(scope))) return principal;
+      throw refuseScope({ ...parts, scopes: requiredScopes });
+    } catch (error) {
+      if (error instanceof Refusal) throw error;
+      if (error instanceof IssuerUnavailable) {
+        throw new Refusal(ISSUER_UNAVAILABLE, "issuer_unavailable", { cause: error });
+      }
+      const detail = detailOf(error);
+      // jose's errors carry the claims of the token; those have no place in a log.
+      throw refuseInvalid(detail, parts, detail === "unverifiable" ? error : undefined);
+    }
+  }
+
+  async function verifyBy(issuer: Issuer, token: string, audiences: readonly string[]): Promise<Principal> {
+    const { config, keys } = issuer;
+    const digest = tokenDigest(token, audiences);
+    const known = cache.get(digest, now());
+    if (known?.keys.issuer.keys.vouches(known.keys.generation)) return known.principal;
+    // Read before the check: a set that is replaced meanwhile must not vouch for what its predecessor verified.
+    const { generation } = keys;
+    const claims = await checkToken(token, { ...config, audiences, keys: keys.find, now: now() });
+    const principal = principalOf(config.issuer, config.claims, claims);
+    const expires = claims.exp * 1000;
+    if (expires > now()) cache.set(digest, { principal, expires, keys: { issuer, generation } });
+    return principal;
+  }
+}
+
+function keysOf(
+  { issuer, jwks, algorithms }: IssuerConfig,
+  reader: DocumentReader,
+  { log, jwksFiles }: AuthenticatorDeps,
+  now: () => number,
+): IssuerKeys {
+  const odd = algorithms.find((algorithm) => !ALGORITHMS.has(algorithm));
+  if (odd !== undefined || algorithms.length === 0) {
+    throw new Error(
+      `issuer ${issuer}: algorithm ${odd ?? "list"} is not usable; use ${[...ALGORITHMS].join(", ")}`,
+    );
+  }
+  if (jwks !== undefined && "file" in jwks) return fileKeys(jwksFiles.get(jwks.file));
+  return new RemoteKeys({ issuer, reader, log, now, ...(jwks === undefined ? {} : { url: jwks.url }) });
+}

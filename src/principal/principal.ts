@@ -1,0 +1,64 @@
+/**
+ * Who is calling. The principal is the pair of issuer and subject, with the client and the tenant beside it:
+ * a subject is unique only inside its issuer, and one person's approval in one client is not another client's.
+ */
+
+import { createHash } from "node:crypto";
+
+/** A verified caller. All strings are the issuer's own, compared byte for byte, never normalised. */
+export interface Principal {
+  readonly anonymous: boolean;
+  /** The configured issuer that vouches; empty for the anonymous principal only. */
+  readonly issuer: string;
+  readonly subject: string;
+  readonly client?: string;
+  readonly tenant?: string;
+  readonly groups: readonly string[];
+  readonly scopes: readonly string[];
+}
+
+/** Everybody, where `authentication.mode` is `anonymous`. Bound states then hold for anybody, too. */
+export const ANONYMOUS: Principal = Object.freeze({
+  anonymous: true,
+  issuer: "",
+  subject: "",
+  groups: Object.freeze([]),
+  scopes: Object.freeze([]),
+});
+
+const DIGEST_LABEL = "sealgate principal v1";
+
+/**
+ * The principal as the envelope claims it: base64url SHA-256 (43 characters) of issuer, subject, client and tenant.
+ * The frame is a JSON array: each part is quoted on its own, absent (`null`) and empty (`""`) differ, and no two
+ * strings share a spelling. Groups and scopes are left out on purpose: they may change between two rounds.
+ */
+export function principalDigest(principal: Principal): string {
+  const { anonymous, issuer, subject, client, tenant } = principal;
+  const frame = JSON.stringify([DIGEST_LABEL, anonymous, issuer, subject, client ?? null, tenant ?? null]);
+  return createHash("sha256").update(frame, "utf8").digest("base64url");
+}
+
+/** The protected resource (one route) a token is presented to. */
+export interface Resource {
+  /** The route's public URL: the default audience. */
+  readonly url: string;
+  /** `routes[].audiences`, which replaces the issuer's and the default. */
+  readonly audiences: readonly string[] | undefined;
+  /** Where the RFC 9728 document of this resource is served. */
+  readonly metadataUrl: string;
+}
+
+/** Turns what a request carries into a principal. */
+export interface Authenticator {
+  /**
+   * `authorization` is the one untrusted `Authorization` header value, or undefined when there was none.
+   * Throws `Refusal` `unauthorized` or `insufficient_scope` with a `WWW-Authenticate` header, and a 5xx one when the
+   * issuer's keys cannot be had: an outage is never reported as a bad token.
+   */
+  authenticate(authorization: string | undefined, resource: Resource): Promise<Principal>;
+  /** False while no issuer's tokens can be verified (an issuer never asked yet counts as good). */
+  ready(): boolean;
+  /** Ends open connections and aborts what is under way. */
+  close?(): void;
+}

@@ -1,0 +1,62 @@
+/**
+ * Tokens that were verified a moment ago, by digest: spares one signature check per request.
+ * Only good tokens are kept, never past their `exp`, and never past the key set they were verified with.
+ * Holds no token text, so that a memory dump of it is worth nothing to a thief.
+ */
+
+import { createHash } from "node:crypto";
+import type { Principal } from "./principal.ts";
+
+/** A verification worth remembering. */
+export interface Verified<Keys> {
+  readonly principal: Principal;
+  /** Unix milliseconds; from then on the entry is not used, whatever leeway the issuer has. */
+  readonly expires: number;
+  /** What vouches for it; the caller asks it whether the entry still stands. */
+  readonly keys: Keys;
+}
+
+/** The name of one (token, accepted audiences) pair: 43 characters. JSON holds no raw newline, so the frame is unambiguous. */
+export function tokenDigest(token: string, audiences: readonly string[]): string {
+  return createHash("sha256")
+    .update(`${JSON.stringify(audiences)}\n${token}`, "utf8")
+    .digest("base64url");
+}
+
+/** Bounded, least recently used goes first. */
+export class TokenCache<Keys> {
+  readonly #entries = new Map<string, Verified<Keys>>();
+  readonly #capacity: number;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  /** The entry, or undefined when there is none or it ended at or before `now` (Unix milliseconds). */
+  get(digest: string, now: number): Verified<Keys> | undefined {
+    const entry = this.#entries.get(digest);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(digest);
+    if (entry.expires <= now) return undefined;
+    this.#entries.set(digest, entry);
+    return entry;
+  }
+
+  set(digest: string, entry: Verified<Keys>): void {
+    this.#entries.delete(digest);
+    this.#entries.set(digest, entry);
+    if (this.#entries.size <= this.#capacity) return;
+    for (const oldest of this.#entries.keys()) {
+      this.#entries.delete(oldest);
+      return;
+    }
+  }
+
+  delete(digest: string): void {
+    this.#entries.delete(digest);
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+}

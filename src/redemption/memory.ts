@@ -41,11 +41,12 @@ class MemoryStore implements RedemptionStore {
   readonly #now: () => number;
   readonly #random: Random | undefined;
   readonly #maxMarks: number;
-  readonly #epoch: string;
   readonly #marks = new Map<string, Held>();
-  /** No mark expires before this time, so a sweep before it would find nothing. */
+  #epoch: string;
+  /** Marks needed until this time (ms) or earlier may have been forgotten. */
+  #forgotten = Number.NEGATIVE_INFINITY;
+  /** No mark expires before this time (ms), so a sweep before it would find nothing. */
   #nextSweep = Number.POSITIVE_INFINITY;
-  #latest = 0;
   #closed = false;
 
   constructor(options: MemoryStoreOptions) {
@@ -62,15 +63,17 @@ class MemoryStore implements RedemptionStore {
   async redeem(mark: Mark): Promise<Redemption> {
     // No await in here: the check and the mark are one step of the event loop, which makes exactly one winner.
     if (this.#closed) throw new StoreUnavailable("unreachable", "The memory store is closed");
-    if (mark.epoch !== this.#epoch) return { outcome: "epoch_mismatch" };
     if (this.#marks.has(mark.jti)) return { outcome: "already_redeemed" };
-    const now = this.#clock();
-    // Written so that an exp that is no number is expired.
+    if (mark.epoch !== this.#epoch) return { outcome: "epoch_mismatch" };
+    const now = this.#now();
+    const until = (mark.exp + MAX_LEEWAY_SECONDS) * 1000;
+    // Written so that an exp, or a time, that is no number counts as expired.
     if (!(now < mark.exp * 1000)) return { outcome: "expired" };
+    if (until <= this.#forgotten) return this.#startOver();
+    this.#forgetOldest(now);
     if (this.#marks.size >= this.#maxMarks) this.#sweep(now);
     if (this.#marks.size >= this.#maxMarks) throw new StoreUnavailable("error", "The memory store is full");
     const attempt = newAttempt(this.#random);
-    const until = (mark.exp + MAX_LEEWAY_SECONDS) * 1000;
     this.#marks.set(mark.jti, { attempt, until });
     this.#nextSweep = Math.min(this.#nextSweep, until);
     return { outcome: "redeemed", attempt };
@@ -82,7 +85,7 @@ class MemoryStore implements RedemptionStore {
 
   health(): StoreHealth {
     if (this.#closed) return { available: false, reason: "unreachable" };
-    const full = this.#marks.size >= this.#maxMarks && this.#clock() < this.#nextSweep;
+    const full = this.#marks.size >= this.#maxMarks && this.#now() < this.#nextSweep;
     return full ? { available: false, reason: "error" } : { available: true };
   }
 
@@ -91,18 +94,38 @@ class MemoryStore implements RedemptionStore {
     this.#marks.clear();
   }
 
-  /** The clock, held still while it runs backwards: else a swept mark's state would come back to life. */
-  #clock(): number {
-    this.#latest = Math.max(this.#latest, this.#now());
-    return this.#latest;
+  /**
+   * The clock was set back: a state is alive again whose mark may have been forgotten. Nobody can tell any more what
+   * was redeemed, so everything sealed so far is refused.
+   */
+  #startOver(): Redemption {
+    this.#epoch = newEpoch(this.#random);
+    this.#marks.clear();
+    this.#forgotten = Number.NEGATIVE_INFINITY;
+    this.#nextSweep = Number.POSITIVE_INFINITY;
+    return { outcome: "epoch_mismatch" };
+  }
+
+  /** Marks come in nearly the order in which they end, so two looks at the oldest per redemption keep the map small. */
+  #forgetOldest(now: number): void {
+    let looks = 2;
+    for (const [jti, { until }] of this.#marks) {
+      if (until > now || looks-- === 0) return;
+      this.#forget(jti, until);
+    }
   }
 
   #sweep(now: number): void {
     if (now < this.#nextSweep) return;
     this.#nextSweep = Number.POSITIVE_INFINITY;
     for (const [jti, { until }] of this.#marks) {
-      if (until <= now) this.#marks.delete(jti);
+      if (until <= now) this.#forget(jti, until);
       else this.#nextSweep = Math.min(this.#nextSweep, until);
     }
+  }
+
+  #forget(jti: string, until: number): void {
+    this.#marks.delete(jti);
+    this.#forgotten = Math.max(this.#forgotten, until);
   }
 }

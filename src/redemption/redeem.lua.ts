@@ -1,0 +1,99 @@
+/**
+ * What Redis runs, each atomically: redeem, refresh, release. The order of the checks is a security property, and
+ * the argument for it is in docs/redemption.md. For Redis 6.2 and later: PXAT, and effects replication of scripts.
+ *
+ * The epoch record is one string: `<epoch> <detector> <clock> <memory>`, where
+ * detector is `run_id:master_replid` of the server that last vouched for the epoch,
+ * clock is the highest server time seen (Unix seconds, written when 30 s behind),
+ * memory is `kept` or `evictable`.
+ */
+import { createHash } from "node:crypto";
+import { MAX_LEEWAY_SECONDS } from "./store.ts";
+
+/** A script and the name Redis knows it by. */
+export interface Script {
+  readonly text: string;
+  /** Hex SHA-1, for EVALSHA. */
+  readonly sha: string;
+}
+
+const CLOCK_STEP_SECONDS = 30;
+
+/**
+ * Leaves `epoch`, `memory` and `now` (string, Unix seconds) behind, or returns an error from the script.
+ * KEYS[1] is the epoch record, ARGV[1] a new epoch in case one is needed.
+ */
+function prelude(looksAtMemory: boolean): string {
+  return `
+local replication = redis.call('INFO', 'replication')
+if string.match(replication, '\\nrole:(%a+)') ~= 'master' then
+  return redis.error_reply('NOTMASTER this Redis server is not a master')
+end
+local run = string.match(redis.call('INFO', 'server'), '\\nrun_id:(%w+)')
+local history = string.match(replication, '\\nmaster_replid:(%w+)')
+if not run or not history then
+  return redis.error_reply('NODETECTOR INFO tells no run_id or no master_replid')
+end
+local detector = run .. ':' .. history
+local now = redis.call('TIME')[1]
+
+local policy = 'unknown'
+local function look()
+  local info = redis.call('INFO', 'memory')
+  policy = string.match(info, '\\nmaxmemory_policy:([%w-]+)') or policy
+  if policy == 'noeviction' or string.match(info, '\\nmaxmemory:(%d+)') == '0' then return 'kept' end
+  return 'evictable'
+end
+
+local record = redis.call('GET', KEYS[1]) or ''
+local epoch, vouched, clock, memory = string.match(record, '^(%S+) (%S+) (%d+) (%a+)$')
+local seen = ${looksAtMemory ? "look()" : "memory"}
+if not epoch or vouched ~= detector or tonumber(now) < tonumber(clock) - ${MAX_LEEWAY_SECONDS - CLOCK_STEP_SECONDS}
+    or (memory == 'evictable' and seen == 'kept') then
+  epoch, clock, seen = ARGV[1], now, look()
+elseif tonumber(now) >= tonumber(clock) + ${CLOCK_STEP_SECONDS} then
+  clock = now
+end
+memory = seen
+local wanted = epoch .. ' ' .. detector .. ' ' .. clock .. ' ' .. memory
+if wanted ~= record then redis.call('SET', KEYS[1], wanted) end
+`;
+}
+
+/**
+ * KEYS: epoch record, mark. ARGV: new epoch, epoch of the state, expiry (Unix seconds), attempt,
+ * `refuse` or `accept` (memory that evicts), `on` or `off` (comparison of epochs).
+ * Returns [outcome or `eviction`, current epoch].
+ */
+export const REDEEM = script(`${prelude(false)}
+if memory == 'evictable' and ARGV[5] == 'refuse' then return {'eviction', epoch} end
+
+local function refused(outcome)
+  local mark = redis.call('GET', KEYS[2])
+  if mark and mark ~= ARGV[4] then return {'already_redeemed', epoch} end
+  return {outcome, epoch}
+end
+if ARGV[6] ~= 'off' and ARGV[2] ~= epoch then return refused('epoch_mismatch') end
+if tonumber(now) >= tonumber(ARGV[3]) then return refused('expired') end
+
+local untilMs = string.format('%.0f', (tonumber(ARGV[3]) + ${MAX_LEEWAY_SECONDS}) * 1000)
+if redis.call('SET', KEYS[2], ARGV[4], 'NX', 'PXAT', untilMs) or redis.call('GET', KEYS[2]) == ARGV[4] then
+  return {'redeemed', epoch}
+end
+return {'already_redeemed', epoch}
+`);
+
+/** KEYS: epoch record. ARGV: new epoch. Returns [current epoch, `kept` or `evictable`, memory policy]. */
+export const REFRESH = script(`${prelude(true)}
+return {epoch, memory, policy}
+`);
+
+/** KEYS: mark. ARGV: attempt. Deletes the mark if that attempt holds it. */
+export const RELEASE = script(`
+if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+return 0
+`);
+
+function script(text: string): Script {
+  return { text, sha: createHash("sha1").update(text).digest("hex") };
+}

@@ -1,0 +1,272 @@
+/**
+ * The store that gateways share: one Redis, one script call per redemption. docs/redemption.md has the argument.
+ * While Redis is away nothing is redeemed; there is no other place to look, on purpose.
+ */
+import type { Log } from "../log.ts";
+import { before, Connection, isUnknownScript, type RedisTarget } from "./connection.ts";
+import { newAttempt, newEpoch, type Random } from "./epoch.ts";
+import { REDEEM, REFRESH, RELEASE, type Script } from "./redeem.lua.ts";
+import {
+  type Mark,
+  type Redemption,
+  type RedemptionStore,
+  type StoreHealth,
+  StoreUnavailable,
+  type UnavailableReason,
+} from "./store.ts";
+
+const REDEEM_TIMEOUT_MS = 2000;
+const REFRESH_INTERVAL_MS = 1000;
+const START_WAIT_MS = 1000;
+const MAX_OWED = 10_000;
+
+/** How a Redis store is made. */
+export interface RedisStoreOptions extends RedisTarget {
+  /** In front of every key; the same for all gateways that share states, different for those that do not. */
+  readonly keyPrefix: string;
+  /** False: epochs are not compared, and a Redis that loses marks lets states be redeemed again. */
+  readonly epoch: boolean;
+  /** What to do with a Redis that may evict marks. */
+  readonly eviction: "refuse" | "accept";
+  readonly log: Log;
+  readonly random?: Random;
+  /** Bound on a redemption, waiting for a lost store included; default 2000. */
+  readonly redeemTimeoutMs?: number;
+}
+
+/** A redemption store that can be told to look at Redis now. */
+export interface RedisStore extends RedemptionStore {
+  /** Reads epoch, role and memory policy and pays owed releases. Happens each second by itself. Never throws. */
+  refresh(): Promise<void>;
+}
+
+/**
+ * Makes a store on Redis. Resolves as soon as Redis has answered or failed once, after 1 s at the latest; connecting
+ * goes on in the background. Throws if the URL or the CA cannot be used.
+ */
+export async function createRedisStore(options: RedisStoreOptions): Promise<RedisStore> {
+  const store = new SharedStore(options);
+  await before(performance.now() + START_WAIT_MS, store.started, () => undefined);
+  return store;
+}
+
+class SharedStore implements RedisStore {
+  readonly #options: RedisStoreOptions;
+  readonly #timeoutMs: number;
+  readonly #connection: Connection;
+  readonly #timer: NodeJS.Timeout;
+  readonly #started = Promise.withResolvers<void>();
+  /** attempt → jti of marks that are to go and may still be there. */
+  readonly #owed = new Map<string, string>();
+  #epoch: string | undefined;
+  #failure: UnavailableReason | undefined = "unreachable";
+  #logged: UnavailableReason | undefined;
+  #memory = "kept";
+  #refreshing: Promise<void> | undefined;
+
+  constructor(options: RedisStoreOptions) {
+    this.#options = options;
+    this.#timeoutMs = options.redeemTimeoutMs ?? REDEEM_TIMEOUT_MS;
+    this.#connection = new Connection(options, this.#timeoutMs, {
+      ready: () => void this.#refreshNow(),
+      lost: (cause) => this.#fail("unreachable", cause),
+    });
+    this.#timer = setInterval(() => void this.#tick(), REFRESH_INTERVAL_MS).unref();
+  }
+
+  get started(): Promise<void> {
+    return this.#started.promise;
+  }
+
+  epoch(): string | undefined {
+    return this.#epoch;
+  }
+
+  health(): StoreHealth {
+    return this.#failure === undefined ? { available: true } : { available: false, reason: this.#failure };
+  }
+
+  async redeem(mark: Mark): Promise<Redemption> {
+    if (!Number.isSafeInteger(mark.exp)) return { outcome: "expired" };
+    const attempt = newAttempt(this.#options.random);
+    const deadline = performance.now() + this.#timeoutMs;
+    let sent = false;
+    try {
+      for (;;) {
+        if (!(await this.#connection.whenReady(deadline))) {
+          throw new StoreUnavailable("unreachable", `Redis ${this.#connection.name}: not connected`);
+        }
+        sent = true;
+        try {
+          return this.#outcome(await this.#redeemOnce(mark, attempt, deadline), attempt);
+        } catch (error) {
+          // The link broke: whether the script ran is unknown. The same attempt goes again, and knows its own mark.
+          if (!(error instanceof StoreUnavailable) || error.reason !== "unreachable") throw error;
+        }
+      }
+    } catch (error) {
+      // Nobody was told "redeemed" and nobody will be, so a mark of this attempt holds nothing. The release is written
+      // behind the redemption on the same link, before anyone hears of the failure and tries again.
+      if (sent) void this.release(mark.jti, attempt);
+      throw error;
+    }
+  }
+
+  async release(jti: string, attempt: string): Promise<void> {
+    if (this.#owed.size >= MAX_OWED) {
+      this.#options.log.warn(
+        { store: this.#connection.name },
+        "too many releases are owed to the store; one is dropped",
+      );
+      return;
+    }
+    this.#owed.set(attempt, jti);
+    await this.#pay(attempt, jti);
+  }
+
+  async refresh(): Promise<void> {
+    if (!(await this.#connection.whenReady(performance.now() + this.#timeoutMs))) return;
+    await this.#refreshing;
+    await this.#refreshNow();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    if (this.#connection.ready) await this.#payAll();
+    this.#failure = "unreachable";
+    await this.#connection.close();
+    this.#started.resolve();
+  }
+
+  async #redeemOnce(mark: Mark, attempt: string, deadline: number): Promise<unknown> {
+    const { epoch, eviction, random } = this.#options;
+    const keys = [this.#epochKey(), this.#markKey(mark.jti)];
+    const args = [newEpoch(random), mark.epoch, String(mark.exp), attempt, eviction, epoch ? "on" : "off"];
+    const late = () => {
+      throw new StoreUnavailable("timeout", `Redis ${this.#connection.name}: no answer in time`);
+    };
+    return await before(deadline, this.#run(REDEEM, keys, args, deadline), late);
+  }
+
+  /** Runs a script by name, and by text if Redis does not know it yet, unless it has become too late for that. */
+  async #run(
+    script: Script,
+    keys: string[],
+    args: string[],
+    deadline = Number.POSITIVE_INFINITY,
+  ): Promise<unknown> {
+    try {
+      return await this.#connection.run(script, keys, args);
+    } catch (error) {
+      if (!isUnknownScript(error) || performance.now() >= deadline) throw error;
+      return await this.#connection.runText(script, keys, args);
+    }
+  }
+
+  #outcome(reply: unknown, attempt: string): Redemption {
+    const [outcome, epoch] = Array.isArray(reply) ? (reply as unknown[]) : [];
+    if (typeof epoch === "string") this.#learn(epoch);
+    switch (outcome) {
+      case "redeemed":
+        return { outcome, attempt };
+      case "already_redeemed":
+      case "epoch_mismatch":
+      case "expired":
+        return { outcome };
+      case "eviction":
+        throw new StoreUnavailable("eviction", `Redis ${this.#connection.name}: it may evict marks`);
+      default:
+        throw new StoreUnavailable("error", `Redis ${this.#connection.name}: unknown reply`);
+    }
+  }
+
+  async #tick(): Promise<void> {
+    // A replica stays one until the name leads elsewhere, and only a new connection asks the name.
+    if (this.#failure === "not_master" && this.#connection.ready) this.#connection.reconnect();
+    else if (this.#connection.ready) await this.#refreshNow();
+  }
+
+  #refreshNow(): Promise<void> {
+    this.#refreshing ??= this.#readAll().finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing;
+  }
+
+  async #readAll(): Promise<void> {
+    try {
+      const reply = await this.#run(REFRESH, [this.#epochKey()], [newEpoch(this.#options.random)]);
+      const [epoch, memory, policy] = Array.isArray(reply) ? (reply as unknown[]) : [];
+      if (typeof epoch !== "string") throw new StoreUnavailable("error", "unknown reply");
+      this.#learn(epoch);
+      this.#weigh(String(memory), String(policy));
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      this.#fail(error.reason, error.message);
+      return;
+    }
+    await this.#payAll();
+  }
+
+  #learn(epoch: string): void {
+    if (epoch === this.#epoch) return;
+    if (this.#epoch !== undefined) {
+      const fields = { store: this.#connection.name };
+      this.#options.log.warn(fields, "the store began a new epoch; rounds in flight have to start over");
+    }
+    this.#epoch = epoch;
+  }
+
+  #weigh(memory: string, policy: string): void {
+    const { eviction, log } = this.#options;
+    const fields = { store: this.#connection.name, policy };
+    if (memory === "kept") {
+      this.#succeed();
+    } else if (eviction === "refuse") {
+      this.#fail("eviction", `maxmemory-policy is ${policy} and must be noeviction`);
+    } else {
+      if (this.#memory !== memory)
+        log.warn(fields, "the store may evict marks; states it forgets can be redeemed again");
+      this.#succeed();
+    }
+    this.#memory = memory;
+  }
+
+  #succeed(): void {
+    if (this.#failure !== undefined)
+      this.#options.log.info({ store: this.#connection.name }, "redemption store available");
+    this.#failure = undefined;
+    this.#logged = undefined;
+    this.#started.resolve();
+  }
+
+  #fail(reason: UnavailableReason, cause: string): void {
+    this.#failure = reason;
+    this.#started.resolve();
+    if (this.#logged === reason) return;
+    this.#logged = reason;
+    this.#options.log.warn({ store: this.#connection.name, reason, cause }, "redemption store unavailable");
+  }
+
+  async #payAll(): Promise<void> {
+    await Promise.all([...this.#owed].map(([attempt, jti]) => this.#pay(attempt, jti)));
+  }
+
+  /** By text, not by name: a release that had to be sent twice could overtake nothing, but could be overtaken. */
+  async #pay(attempt: string, jti: string): Promise<void> {
+    try {
+      await this.#connection.runText(RELEASE, [this.#markKey(jti)], [attempt]);
+      this.#owed.delete(attempt);
+    } catch {
+      // Stays owed; paid by the refresh after the next connection.
+    }
+  }
+
+  #epochKey(): string {
+    return `${this.#options.keyPrefix}epoch`;
+  }
+
+  #markKey(jti: string): string {
+    return `${this.#options.keyPrefix}m:${jti}`;
+  }
+}

@@ -1,9 +1,9 @@
 /**
- * Writes the envelope vectors: `node test/vectors/generate.ts`. Implements docs/envelope.md a second time and imports
- * nothing from src, so that the vectors test the product and not themselves. The same run gives the same files.
+ * Writes the envelope vectors: `node test/vectors/generate.ts`. Imports nothing from src, so
+ * that the vectors test the product and not themselves. The same run gives the same files.
  */
-import { createCipheriv, createHash, hkdfSync } from "node:crypto";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { deriveKey, sealBytes, sha256 } from "./reference.ts";
 
 /** One case. `steps` are the values on the way, in hexadecimal, for whoever debugs an implementation. */
 export interface Vector {
@@ -22,20 +22,8 @@ export interface Vector {
   readonly steps?: Readonly<Record<string, string>>;
 }
 
-interface Recipe {
-  readonly secret?: string;
-  readonly audience?: string;
-  readonly payload: Buffer;
-  readonly ad?: (keyId: Buffer, audience: string) => Buffer;
-}
-
 const AUDIENCE = "https://gateway.example";
 const CAP = 16_384;
-const sha256 = (...parts: (string | Buffer)[]) => {
-  const hash = createHash("sha256");
-  for (const part of parts) hash.update(part);
-  return hash.digest();
-};
 const secretOf = (name: string) => sha256(`secret ${name}`).toString("hex");
 const idOf = (name: string) => sha256(`id ${name}`).subarray(0, 16).toString("base64url");
 const digestOf = (name: string) => sha256(`digest ${name}`).toString("base64url");
@@ -68,52 +56,7 @@ const BASE = {
 };
 const { state: _, ...WITHOUT_STATE } = BASE;
 
-function deriveKey(secret: string): { key: Buffer; keyId: Buffer } {
-  const key = Buffer.from(hkdfSync("sha256", Buffer.from(secret, "hex"), "", "sealgate/envelope/1/key", 32));
-  return { key, keyId: sha256("sealgate/envelope/1/key-id", key).subarray(0, 4) };
-}
-
-/** AES-256-CMAC of one whole block, the way of CBC: encrypt (block xor K1) under a zero vector. */
-function cmacBlock(key: Buffer, block: Buffer): Buffer {
-  const encrypt = (iv: Buffer, data: Buffer) =>
-    createCipheriv("aes-256-cbc", key, iv).setAutoPadding(false).update(data);
-  const l = BigInt(`0x${encrypt(Buffer.alloc(16), Buffer.alloc(16)).toString("hex")}`);
-  const doubled = (l << 1n) ^ (l >> 127n === 1n ? (1n << 128n) | 0x87n : 0n);
-  return encrypt(Buffer.from(doubled.toString(16).padStart(32, "0"), "hex"), block);
-}
-
-function xaes(
-  key: Buffer,
-  nonce: Buffer,
-  plaintext: Buffer,
-  ad: Buffer,
-): { messageKey: Buffer; body: Buffer } {
-  const message = (i: number) => Buffer.concat([Buffer.from([0, i, 0x58, 0]), nonce.subarray(0, 12)]);
-  const messageKey = Buffer.concat([cmacBlock(key, message(1)), cmacBlock(key, message(2))]);
-  const cipher = createCipheriv("aes-256-gcm", messageKey, nonce.subarray(12));
-  cipher.setAAD(ad);
-  return { messageKey, body: Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]) };
-}
-
-function framed(...parts: Buffer[]): Buffer {
-  const length = (part: Buffer) => Buffer.from(part.length.toString(16).padStart(8, "0"), "hex");
-  return Buffer.concat(parts.flatMap((part) => [length(part), part]));
-}
-
-function sealBytes(
-  name: string,
-  recipe: Recipe,
-): { bytes: Buffer; nonce: Buffer; steps: Record<string, string> } {
-  const { key, keyId } = deriveKey(recipe.secret ?? secretOf("2026-11"));
-  const nonce = sha256(`nonce ${name}`).subarray(0, 24);
-  const audience = recipe.audience ?? AUDIENCE;
-  const ad = recipe.ad?.(keyId, audience) ?? framed(Buffer.from("sg1."), keyId, Buffer.from(audience));
-  const { messageKey, body } = xaes(key, nonce, recipe.payload, ad);
-  const hex = { key, keyId, nonce, messageKey, associatedData: ad, payload: recipe.payload, body };
-  const steps = Object.fromEntries(Object.entries(hex).map(([step, bytes]) => [step, bytes.toString("hex")]));
-  return { bytes: Buffer.concat([keyId, nonce, body]), nonce, steps };
-}
-
+const base = (payload: Buffer) => ({ secret: secretOf("2026-11"), audience: AUDIENCE, payload });
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));
 const token = (bytes: Buffer) => `sg1.${bytes.toString("base64url")}`;
 
@@ -157,12 +100,7 @@ function refused(
 /** Authentic, but not what a payload must be. */
 function payload(name: string, about: string, bytes: Buffer | object): Vector {
   const plaintext = Buffer.isBuffer(bytes) ? bytes : json(bytes);
-  const vector = refused(
-    `payload-${name}`,
-    about,
-    "claims",
-    token(sealBytes(name, { payload: plaintext }).bytes),
-  );
+  const vector = refused(`payload-${name}`, about, "claims", token(sealBytes(name, base(plaintext)).bytes));
   return { ...vector, steps: { payload: plaintext.toString("hex") } };
 }
 
@@ -180,7 +118,7 @@ function positives(): Vector[] {
   const hard =
     'quote " backslash \\ slash / controls \u0000\b\t\n\u000b\f\r\u001f del \u007f lines \u2028\u2029 🔐 é';
   const round2 = { ...BASE, jti: idOf("round 2"), round: 2, iat: BASE.iat + 30, exp: BASE.exp + 30 };
-  const exact = token(sealBytes("size-exact", { payload: json(BASE) }).bytes).length;
+  const exact = token(sealBytes("size-exact", base(json(BASE))).bytes).length;
   return [
     opens("state", "a state and one question", BASE),
     opens("no-state", "the upstream sent no state", WITHOUT_STATE),
@@ -211,24 +149,24 @@ function positives(): Vector[] {
 }
 
 function negatives(): Vector[] {
-  const base = sealBytes("base", { payload: json({ ...BASE, state: "padded" }) }).bytes;
-  const text = token(base);
+  const honest = sealBytes("base", base(json({ ...BASE, state: "padded" }))).bytes;
+  const text = token(honest);
   const flip = (at: number) => {
-    const bytes = Buffer.from(base);
+    const bytes = Buffer.from(honest);
     bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
     return token(bytes);
   };
   const raised = text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1);
   const middle = (insert: string) => text.slice(0, 100) + insert + text.slice(100);
-  const swapped = Buffer.concat([deriveKey(secretOf("2026-10")).keyId, base.subarray(4)]);
+  const swapped = Buffer.concat([deriveKey(secretOf("2026-10")).keyId, honest.subarray(4)]);
   const plain = (parts: Buffer[]) => Buffer.concat(parts);
   const joined = sealBytes("joined", {
-    payload: json(BASE),
+    ...base(json(BASE)),
     ad: (keyId, audience) => plain([Buffer.from("sg1."), keyId, Buffer.from(audience)]),
   });
-  const noData = sealBytes("no-data", { payload: json(BASE), ad: () => Buffer.alloc(0) });
-  const twin = token(sealBytes("twin", { secret: TWIN_1, payload: json(BASE) }).bytes);
-  const stranger = token(sealBytes("stranger", { secret: secretOf("stranger"), payload: json(BASE) }).bytes);
+  const noData = sealBytes("no-data", { ...base(json(BASE)), ad: () => Buffer.alloc(0) });
+  const twin = token(sealBytes("twin", { ...base(json(BASE)), secret: TWIN_1 }).bytes);
+  const stranger = token(sealBytes("stranger", { ...base(json(BASE)), secret: secretOf("stranger") }).bytes);
   return [
     refused("size-over", "one byte over the cap", "size", text, { maxTokenBytes: text.length - 1 }),
     refused("empty", "no text at all", "prefix", ""),
@@ -258,14 +196,14 @@ function negatives(): Vector[] {
     refused("nul-after", "NUL", "encoding", `${text}\u0000`),
     refused("stray-character", "a length that no byte string has", "encoding", `sg1.${"A".repeat(81)}`),
     refused("other-script", "a letter that looks like a", "encoding", `${text.slice(0, -1)}а`),
-    refused("no-ciphertext", "key id, nonce and tag only", "encoding", token(base.subarray(0, 44))),
-    refused("truncated", "one byte less", "aead", token(base.subarray(0, -1))),
-    refused("extended", "one byte more", "aead", token(Buffer.concat([base, Buffer.alloc(1)]))),
+    refused("no-ciphertext", "key id, nonce and tag only", "encoding", token(honest.subarray(0, 44))),
+    refused("truncated", "one byte less", "aead", token(honest.subarray(0, -1))),
+    refused("extended", "one byte more", "aead", token(Buffer.concat([honest, Buffer.alloc(1)]))),
     refused("key-id-flipped", "a bit of the key id", "unknown_key", flip(0)),
     refused("nonce-flipped-derivation", "a bit of the nonce's first half", "aead", flip(4)),
     refused("nonce-flipped-gcm", "a bit of the nonce's second half", "aead", flip(27)),
     refused("ciphertext-flipped", "a bit of the ciphertext", "aead", flip(28)),
-    refused("tag-flipped", "a bit of the tag", "aead", flip(base.length - 1)),
+    refused("tag-flipped", "a bit of the tag", "aead", flip(honest.length - 1)),
     refused("key-id-of-another-key", "the id of another key of the ring", "aead", token(swapped)),
     refused("unknown-key", "sealed under a key that the ring does not hold", "unknown_key", stranger),
     refused("same-key-id-other-key", "another key that happens to have this key id", "aead", twin, {

@@ -1,0 +1,195 @@
+/**
+ * Real Redis servers for tests. `REDIS_URL` where any server does; a server of one's own where the test stops, floods
+ * or flushes it. Servers listen on loopback, keep nothing on disk unless told to, and end with the test.
+ */
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { Redis } from "ioredis";
+
+/** What is needed of a tap test. */
+interface Teardown {
+  teardown(run: () => unknown): void;
+}
+
+/** A Redis to share with strangers: use only keys under the prefix, never flush. */
+export interface AnyRedis {
+  readonly url: string;
+  readonly keyPrefix: string;
+}
+
+/** A Redis server of one's own. */
+export interface OwnRedis {
+  readonly url: string;
+  readonly port: number;
+  /** Its working folder. */
+  readonly dir: string;
+  /** Sends one command, as in `redis-cli`. */
+  command(...args: string[]): Promise<unknown>;
+  /** Starts it again on the same port; with arguments, with those in place of the first ones. */
+  start(args?: readonly string[]): Promise<void>;
+  /** Ends it, by SIGTERM unless told otherwise, and waits for its end. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+  /** SIGSTOP: it still accepts connections, by the kernel, and never answers. */
+  pause(): void;
+  resume(): void;
+}
+
+/** A Redis for tests that work on any server: `REDIS_URL`, or else one of one's own. Keys get a random prefix. */
+export async function anyRedis(t: Teardown): Promise<AnyRedis> {
+  const keyPrefix = `sgtest:${randomBytes(6).toString("hex")}:`;
+  const given = process.env["REDIS_URL"];
+  if (given !== undefined && given !== "") return { url: given, keyPrefix };
+  return { url: (await ownRedis(t)).url, keyPrefix };
+}
+
+/** A running server, stopped at teardown. `args` go on its command line. */
+export async function ownRedis(t: Teardown, args: readonly string[] = []): Promise<OwnRedis> {
+  const binary = await redisServer();
+  const dir = await mkdtemp(join(tmpdir(), "sealgate-redis-"));
+  let child: ChildProcess | undefined;
+  let current = args;
+  const port = await firstStart();
+
+  async function firstStart(): Promise<number> {
+    // A free port can be taken by another test file before the server has it.
+    for (let tries = 0; tries < 5; tries++) {
+      const free = await freePort();
+      child = await launch(binary, dir, free, args);
+      if (child !== undefined) return free;
+    }
+    throw new Error("redis-server did not start in five tries");
+  }
+
+  async function stop(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+    const running = child;
+    child = undefined;
+    if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
+    const exited = new Promise((resolve) => running.once("exit", resolve));
+    running.kill(signal);
+    running.kill("SIGCONT");
+    await exited;
+  }
+
+  t.teardown(async () => {
+    await stop("SIGKILL");
+    await rm(dir, { recursive: true, force: true });
+  });
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    dir,
+    stop,
+    async start(changed = current) {
+      current = changed;
+      child = await launch(binary, dir, port, current);
+      if (child === undefined) throw new Error("redis-server did not start again");
+    },
+    async command(...[name = "PING", ...rest]) {
+      const client = new Redis({ host: "127.0.0.1", port, lazyConnect: true, retryStrategy: null });
+      client.on("error", () => undefined);
+      try {
+        await client.connect();
+        return await client.call(name, ...rest);
+      } finally {
+        client.disconnect();
+      }
+    },
+    pause: () => void child?.kill("SIGSTOP"),
+    resume: () => void child?.kill("SIGCONT"),
+  };
+}
+
+/** Undefined if the port was taken; throws on any other failure. Ready when it resolves. */
+async function launch(
+  binary: string,
+  dir: string,
+  port: number,
+  args: readonly string[],
+): Promise<ChildProcess | undefined> {
+  const base = [
+    "--port",
+    String(port),
+    "--bind",
+    "127.0.0.1",
+    "--save",
+    "",
+    "--appendonly",
+    "no",
+    "--dir",
+    dir,
+  ];
+  const child = spawn(binary, [...base, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  const orphan = () => void child.kill("SIGKILL");
+  process.once("exit", orphan);
+  child.once("exit", () => process.removeListener("exit", orphan));
+  const lines: string[] = [];
+  // Read to the end of its life: a full pipe would stop the server.
+  const output = createInterface({ input: child.stdout });
+  const ready = await new Promise<boolean>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", () => resolve(false));
+    output.on("line", (line) => {
+      lines.push(line);
+      if (line.includes("Ready to accept connections")) resolve(true);
+    });
+  });
+  if (ready) return child;
+  if (lines.some((line) => line.includes("Address already in use"))) return undefined;
+  throw new Error(`redis-server ended at once: ${lines.slice(-3).join(" | ")}`);
+}
+
+/** A TCP port of loopback that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+function onPath(name: string): string | undefined {
+  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin", "/usr/local/bin"];
+  return folders.map((folder) => join(folder, name)).find((file) => existsSync(file));
+}
+
+/** Debian starts a service with the package unless policy-rc.d says no; the lock is for test files that run at once. */
+const INSTALL = `
+set -e
+command -v redis-server >/dev/null && exit 0
+if command -v apt-get >/dev/null; then
+  if [ ! -e /usr/sbin/policy-rc.d ]; then
+    printf '#!/bin/sh\\nexit 101\\n' >/usr/sbin/policy-rc.d
+    chmod +x /usr/sbin/policy-rc.d
+    trap 'rm -f /usr/sbin/policy-rc.d' EXIT
+  fi
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends redis-server
+elif command -v apk >/dev/null; then
+  apk add --no-cache redis
+else
+  exit 1
+fi`;
+
+async function redisServer(): Promise<string> {
+  const missing =
+    "These tests need redis-server (6.2 or later) on PATH: install your system's package redis-server";
+  const there = onPath("redis-server");
+  if (there !== undefined) return there;
+  if (process.getuid?.() !== 0) throw new Error(missing);
+  try {
+    await promisify(execFile)("flock", [join(tmpdir(), "sealgate-redis-install.lock"), "sh", "-c", INSTALL]);
+  } catch (error) {
+    throw new Error(missing, { cause: error });
+  }
+  const installed = onPath("redis-server");
+  if (installed === undefined) throw new Error(missing);
+  return installed;
+}

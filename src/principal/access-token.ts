@@ -13,12 +13,11 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from "jose";
+import { ALGORITHMS } from "../config/schema.ts";
 import { ClaimError } from "./claims.ts";
 
-/** Signatures made with a private key. Symmetric ones would make the public key a secret; `none` is no signature. */
-export const ALGORITHMS: ReadonlySet<string> = new Set(
-  "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519".split(" "),
-);
+/** Signatures made with a private key: a symmetric one would make the public key a secret, `none` is no signature. */
+const SIGNATURES: ReadonlySet<string> = new Set(ALGORITHMS);
 
 /** `typ` of a JWT access token (RFC 9068 section 2.1) or of a plain JWT; anything else was made for another purpose. */
 const TYPES: ReadonlySet<string> = new Set(["at+jwt", "application/at+jwt", "jwt", "application/jwt"]);
@@ -38,7 +37,7 @@ export interface TokenTerms {
   readonly issuer: string;
   /** One of these must be in `aud`, byte for byte. */
   readonly audiences: readonly string[];
-  /** Allowed `alg` values, a subset of `ALGORITHMS`. */
+  /** Allowed `alg` values, a subset of the public-key signatures of the schema. */
   readonly algorithms: readonly string[];
   /** Leeway for `exp`, `nbf` and `iat`, in milliseconds. */
   readonly clockTolerance: number;
@@ -89,7 +88,7 @@ export async function checkToken(token: string, terms: TokenTerms): Promise<JWTP
 /** Before any key is looked for, so that a hopeless token costs nobody a request. */
 function checkHeader(token: string, algorithms: readonly string[]): void {
   const { alg, typ, kid, crit } = header(token);
-  if (typeof alg !== "string" || !ALGORITHMS.has(alg) || !algorithms.includes(alg)) {
+  if (typeof alg !== "string" || !SIGNATURES.has(alg) || !algorithms.includes(alg)) {
     throw new TokenFault("algorithm");
   }
   if (typ !== undefined && (typeof typ !== "string" || !TYPES.has(typ.toLowerCase()))) {

@@ -127,7 +127,7 @@ for (const [name, create] of Object.entries(stores)) {
         "?",
         "[a-z]",
         "\u00e9",
-        "\u00e9",
+        "e\u0301",
         "🦭",
         "epoch",
         "m:",

@@ -1,0 +1,141 @@
+/** Reading a scanned text: nothing here parses again what the scan has checked, and nothing prints. */
+import { JsonError } from "./fault.ts";
+import {
+  ARRAY,
+  behind,
+  CONTAINER_CELLS,
+  ESCAPED,
+  endAt,
+  KINDS,
+  type Kind,
+  kindAt,
+  LONE,
+  type Node,
+  OBJECT,
+  SCALAR_CELLS,
+  STRING,
+  startAt,
+} from "./tape.ts";
+
+/** One member of an object: its key after unescaping, and its value. */
+export interface Member {
+  readonly key: string;
+  readonly node: Node;
+  /** Offset of the key's opening quote. */
+  readonly start: number;
+}
+
+/**
+ * One JSON value that passed the scan, with the bytes it came in. Made by `scan` only.
+ * Shares memory with the scanned bytes: whoever owns them must not write to them any more.
+ */
+export class JsonText {
+  readonly bytes: Buffer;
+  readonly root: Node = 0 as Node;
+  readonly #tape: Int32Array;
+
+  /** `tape` describes `bytes` (see tape.ts); both are trusted. */
+  constructor(bytes: Buffer, tape: Int32Array) {
+    this.bytes = bytes;
+    this.#tape = tape;
+  }
+
+  kind(n: Node): Kind {
+    return KINDS[kindAt(this.#tape, n)] as Kind;
+  }
+
+  /** Offset of the first byte of the value. */
+  start(n: Node): number {
+    return startAt(this.#tape, n);
+  }
+
+  /** Offset behind the last byte of the value. */
+  end(n: Node): number {
+    return endAt(this.#tape, n);
+  }
+
+  /** The text as sent, escapes and all. */
+  raw(n: Node): string {
+    return this.bytes.toString("utf8", this.start(n), this.end(n));
+  }
+
+  /** The string after unescaping. Throws `kind` when it is none, `lone_surrogate` when it is not well formed. */
+  string(n: Node): string {
+    const text = this.looseString(n);
+    if (!this.wellFormed(n)) throw new JsonError("lone_surrogate", this.start(n));
+    return text;
+  }
+
+  /** The string after unescaping; unpaired surrogates stay as they are, never repaired. Throws `kind`. */
+  looseString(n: Node): string {
+    if (kindAt(this.#tape, n) !== STRING) throw new JsonError("kind", this.start(n));
+    return this.#text(n);
+  }
+
+  /** The value of a member by its key after unescaping; undefined when absent or when `object` is no object. */
+  get(object: Node | undefined, key: string): Node | undefined {
+    const tape = this.#tape;
+    if (object === undefined || kindAt(tape, object) !== OBJECT) return undefined;
+    const last = behind(tape, object);
+    const ascii = isAscii(key);
+    for (let n = object + CONTAINER_CELLS; n < last; n = behind(tape, n + SCALAR_CELLS)) {
+      const plain = ascii && ((tape[n] as number) & ESCAPED) === 0;
+      if (plain ? this.#isPlain(n, key) : this.#text(n) === key) return (n + SCALAR_CELLS) as Node;
+    }
+    return undefined;
+  }
+
+  /** All members in source order; none when `object` is no object. */
+  members(object: Node): readonly Member[] {
+    const tape = this.#tape;
+    const members: Member[] = [];
+    if (kindAt(tape, object) !== OBJECT) return members;
+    const last = behind(tape, object);
+    for (let n = object + CONTAINER_CELLS; n < last; n = behind(tape, n + SCALAR_CELLS)) {
+      members.push({ key: this.#text(n), node: (n + SCALAR_CELLS) as Node, start: startAt(tape, n) });
+    }
+    return members;
+  }
+
+  /** All items in source order; none when `array` is no array. */
+  items(array: Node): readonly Node[] {
+    const tape = this.#tape;
+    const items: Node[] = [];
+    if (kindAt(tape, array) !== ARRAY) return items;
+    const last = behind(tape, array);
+    for (let n = array + CONTAINER_CELLS; n < last; n = behind(tape, n)) items.push(n as Node);
+    return items;
+  }
+
+  /** A JavaScript value to look at. Numbers are rounded to doubles: never print it again, never compare by it. */
+  value(n: Node): unknown {
+    return JSON.parse(this.raw(n));
+  }
+
+  /** Whether no string of the subtree holds an unpaired surrogate. */
+  wellFormed(n: Node): boolean {
+    return ((this.#tape[n] as number) & LONE) === 0;
+  }
+
+  /** The decoded string or key at tape index `n`. */
+  #text(n: number): string {
+    const tape = this.#tape;
+    const start = startAt(tape, n);
+    const end = endAt(tape, n);
+    if (((tape[n] as number) & ESCAPED) === 0) return this.bytes.toString("utf8", start + 1, end - 1);
+    return JSON.parse(this.bytes.toString("utf8", start, end)) as string;
+  }
+
+  /** Whether the key at tape index `n`, spelled without escapes, is the ASCII string `key`. */
+  #isPlain(n: number, key: string): boolean {
+    const start = startAt(this.#tape, n) + 1;
+    if (endAt(this.#tape, n) - 1 - start !== key.length) return false;
+    for (let i = 0; i < key.length; i++) if (this.bytes[start + i] !== key.charCodeAt(i)) return false;
+    return true;
+  }
+}
+
+function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false;
+  return true;
+}

@@ -99,7 +99,10 @@ export function oneOf<S extends Record<string, z.ZodType>>(shape: S, allowed: st
     .transform((value, context): One<S> => {
       const given = Object.keys(value);
       if (given.length !== 1) {
-        const message = given.length === 0 ? "is empty" : `holds ${given.join(" and ")} at once`;
+        const message =
+          given.length === 0
+            ? `holds neither ${names.join(" nor ")}`
+            : `holds ${given.join(" and ")} at once`;
         context.addIssue({ code: "custom", message, params: { allowed } });
         return z.NEVER;
       }
@@ -188,6 +191,7 @@ export function routePath() {
   const allowed = "a path such as /mcp or /team/mcp: letters, digits, - . _ ~, no slash at the end";
   return field<string>(allowed, (given, refuse) => {
     if (!given.startsWith("/")) return refuse("must start with /");
+    if (given.endsWith("/")) return refuse("must not end with /");
     if (given.length > 256) return refuse("is longer than 256 characters");
     if (!/^(\/[A-Za-z0-9._~-]+)+$/.test(given)) return refuse("is not a path the gateway serves exactly");
     if (given.split("/").some((part) => part === "." || part === "..")) return refuse("holds a dot segment");
@@ -228,7 +232,7 @@ export function scopeToken() {
 
 // Framing, routing and protocol headers belong to the gateway; a credential in one of them would break a message or forge a mirror.
 const OWN_HEADERS =
-  /^(host|content-.*|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|accept|accept-.*|mcp-.*|proxy-.*|forwarded|x-forwarded-.*|via|origin|last-event-id)$/i;
+  /^(host|content-.*|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|accept|accept-.*|mcp-.*|proxy-.*|forwarded|x-forwarded-.*|via|origin|last-event-id|traceparent|tracestate)$/i;
 
 /** The name of a header that carries a credential to the upstream. */
 export function credentialHeader() {

@@ -22,6 +22,7 @@ function measure(text: string, pattern: RegExp, units: Readonly<Record<string, n
 }
 
 function print(amount: number, units: Readonly<Record<string, number>>): string {
+  if (amount === 0) return `0${"B" in units ? "B" : "s"}`;
   const fitting = Object.entries(units).filter(([, factor]) => amount % factor === 0 && amount >= factor);
   const [unit, factor] = fitting.at(-1) ?? Object.entries(units)[0] ?? ["", 1];
   return `${amount / factor}${unit}`;

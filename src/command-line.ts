@@ -1,0 +1,171 @@
+/**
+ * argv → command → exit code. Owns the help texts and what a failed command prints: one line for whoever can put it
+ * right, never a stack for a mistake of the operator. Decides nothing else.
+ */
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { COMMANDS, type Command, UsageError } from "./commands/commands.ts";
+import { EXIT } from "./commands/exit.ts";
+import { ConfigFileError } from "./config/load.ts";
+import { nearest } from "./config/nearest.ts";
+import { ConfigError } from "./errors.ts";
+
+function version(): string {
+  const file = new URL("../package.json", import.meta.url);
+  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
+}
+
+function usage(): string {
+  const lines = COMMANDS.map((command) => `  sealgate ${command.usage}\n      ${command.summary}`);
+  return ["Usage:", ...lines, "  sealgate --version", "  sealgate COMMAND --help", ""].join("\n");
+}
+
+function overview(): string {
+  return [
+    "sealgate: a reverse proxy that makes MCP Multi Round-Trip Requests safe",
+    "",
+    usage(),
+    "Exit codes:",
+    ...Object.values(EXIT).map(([code, meaning]) => `  ${String(code).padStart(2)}  ${meaning}`),
+    "",
+  ].join("\n");
+}
+
+function help(command: Command): string {
+  const options = Object.entries(command.options).map(([name, { value, text }]) => ({
+    name: `--${name}${value === undefined ? "" : ` ${value}`}`,
+    text,
+  }));
+  options.push({ name: "--help", text: "Print this." });
+  const width = Math.max(...options.map((option) => option.name.length));
+  return [
+    `Usage: sealgate ${command.usage}`,
+    "",
+    command.summary,
+    ...(command.details.length === 0 ? [] : ["", ...command.details]),
+    "",
+    "Options:",
+    ...options.map((option) => `  ${option.name.padEnd(width)}  ${option.text}`),
+    "",
+    "Exit codes:",
+    ...command.exits.map((name) => `  ${String(EXIT[name][0]).padStart(2)}  ${EXIT[name][1]}`),
+    "",
+  ].join("\n");
+}
+
+function find(args: readonly string[]): { command: Command; rest: string[] } | undefined {
+  const command = COMMANDS.find(({ words }) => words.every((word, index) => args[index] === word));
+  return command === undefined ? undefined : { command, rest: args.slice(command.words.length) };
+}
+
+function read(command: Command, args: string[]): ReadonlyMap<string, string> | "help" {
+  const options = Object.fromEntries(
+    Object.keys(command.options).map((name) => [name, { type: "string" as const, multiple: true }]),
+  );
+  let values: Record<string, unknown>;
+  try {
+    ({ values } = parseArgs({
+      args,
+      options: { ...options, help: { type: "boolean", short: "h" } },
+      strict: true,
+    }));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : "";
+    throw new UsageError(message.split(". ")[0] ?? message, command);
+  }
+  if (values["help"] === true) return "help";
+  const given = new Map<string, string>();
+  for (const [name, list] of Object.entries(values) as [string, string[]][]) {
+    const [value, second] = list;
+    if (second !== undefined) throw new UsageError(`--${name} is given twice`, command);
+    if (value === undefined || value === "") throw new UsageError(`--${name} needs a value`, command);
+    given.set(name, value);
+  }
+  return given;
+}
+
+function unknown(args: readonly string[]): UsageError {
+  const [word = "", second] = args;
+  const groups = COMMANDS.filter(({ words }) => words[0] === word && words.length > 1);
+  if (groups.length > 0) {
+    const names = groups.map(({ words }) => words.join(" ")).join(", ");
+    return new UsageError(
+      `${word} needs one of: ${names}${second === undefined ? "" : ", found another word"}`,
+    );
+  }
+  if (word.startsWith("-")) return new UsageError("a command comes first");
+  const near = nearest(word, [...new Set(COMMANDS.map(({ words }) => words[0] ?? ""))]);
+  return new UsageError(`unknown command${near === undefined ? "" : `, did you mean ${near}?`}`);
+}
+
+async function dispatch(args: readonly string[]): Promise<number> {
+  const [first, second] = args;
+  if (first === "--version") {
+    process.stdout.write(`${version()}\n`);
+    return EXIT.ok[0];
+  }
+  if (first === "--help" || first === "-h") {
+    process.stdout.write(overview());
+    return EXIT.ok[0];
+  }
+  if (first === undefined) throw new UsageError("a command is missing");
+  const found = find(args);
+  if (found === undefined) {
+    const group = COMMANDS.filter(({ words }) => words[0] === first);
+    if (group.length === 0 || (second !== "--help" && second !== "-h")) throw unknown(args);
+    process.stdout.write(group.map(help).join("\n"));
+    return EXIT.ok[0];
+  }
+  const given = read(found.command, found.rest);
+  if (given === "help") {
+    process.stdout.write(help(found.command));
+    return EXIT.ok[0];
+  }
+  return found.command.run(given);
+}
+
+/** What a failure prints, and its exit code. A stack only for what is a fault of this program. */
+function explain(error: unknown): { readonly text: string; readonly code: number } {
+  if (error instanceof UsageError) {
+    const words = error.command?.words.join(" ");
+    const rest =
+      error.command === undefined
+        ? usage()
+        : `Usage: sealgate ${error.command.usage}\nMore: sealgate ${words} --help\n`;
+    return { text: `sealgate: ${error.message}\n${rest}`, code: EXIT.usage[0] };
+  }
+  if (error instanceof ConfigError) {
+    const count = error.problems.length;
+    const last = `sealgate: ${count} problem${count === 1 ? "" : "s"} in the configuration`;
+    return { text: `${error.message}\n${last}\n`, code: EXIT.config[0] };
+  }
+  if (error instanceof ConfigFileError) return { text: `sealgate: ${error.message}\n`, code: EXIT.input[0] };
+  // The operating system refused something: an address in use, a folder that may not be written.
+  if (error instanceof Error && "syscall" in error) {
+    return { text: `sealgate: ${error.message}\n`, code: EXIT.unavailable[0] };
+  }
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return {
+    text: `sealgate: this is a fault of the program, please report it\n${stack}\n`,
+    code: EXIT.fault[0],
+  };
+}
+
+/**
+ * Runs one command line.
+ * @param args without the interpreter and the script
+ * @returns the exit code; never throws
+ */
+export async function run(args: readonly string[]): Promise<number> {
+  // A reader that stops early (`sealgate schema | head`) is no failure of ours.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    process.exit(error.code === "EPIPE" ? EXIT.ok[0] : EXIT.fault[0]);
+  });
+  try {
+    return await dispatch(args);
+  } catch (error) {
+    const { text, code } = explain(error);
+    process.stderr.write(text);
+    return code;
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * What no single setting can know: mistakes between settings, and combinations that work but weaken something.
+ * Each check runs as soon as the sections it reads are sound, whatever is wrong elsewhere. Pure.
+ */
+import { isLoopback, isPrivate, parseUrl, printListen, sameListen } from "./addresses.ts";
+import type { Step } from "./json-schema.ts";
+import { type Report, reportTwins, type Sound } from "./report.ts";
+import { checkRoutes } from "./route-checks.ts";
+
+function checkServer({ server, admin }: Sound, report: Report): void {
+  if (server === undefined) return;
+  const loopback = isLoopback(server.listen.host);
+  const url = server.publicUrl === undefined ? undefined : parseUrl(server.publicUrl);
+  if (url === undefined && !loopback) {
+    report.problem(
+      ["server", "publicUrl"],
+      "is required and missing, allowed the origin clients use, such as https://mcp.example.com",
+    );
+  }
+  if (url === undefined && loopback && server.listen.port === 0) {
+    report.problem(
+      ["server", "publicUrl"],
+      "is required and missing, since server.listen names no fixed port",
+    );
+  }
+  if (url?.protocol === "http:" && !isLoopback(url.hostname)) {
+    report.warning(
+      ["server", "publicUrl"],
+      "is http: tokens and answers of clients cross the network in clear",
+    );
+  }
+  if (url?.protocol === "http:" && server.tls !== undefined) {
+    report.warning(["server", "publicUrl"], "is http, while server.tls makes the listener speak https");
+  }
+  if (admin !== undefined && sameListen(server.listen, admin.listen)) {
+    report.problem(
+      ["admin", "listen"],
+      `is the address of server.listen, found ${printListen(admin.listen)}, allowed an address of its own`,
+    );
+  }
+}
+
+function checkIssuers({ authentication }: Sound, report: Report): void {
+  if (authentication === undefined) return;
+  const { issuers } = authentication;
+  reportTwins(
+    report,
+    issuers.map((entry) => entry.issuer),
+    (index) => ["authentication", "issuers", index, "issuer"],
+    "issuer",
+  );
+  for (const [index, entry] of issuers.entries()) {
+    const at = (name: string): Step[] => ["authentication", "issuers", index, name];
+    const url = parseUrl(entry.issuer);
+    if (url?.protocol === "http:" && !isLoopback(url.hostname)) {
+      if (isPrivate(url.hostname))
+        report.warning(at("issuer"), "is http: its keys can be replaced on the way");
+      else report.problem(at("issuer"), "is http on a public host, allowed https");
+    }
+    const jwks = entry.jwks !== undefined && "url" in entry.jwks ? parseUrl(entry.jwks.url) : undefined;
+    if (jwks?.protocol === "http:" && !isLoopback(jwks.hostname)) {
+      report.warning([...at("jwks"), "url"], "is http: the keys can be replaced on the way");
+    }
+  }
+}
+
+function checkAuthentication({ authentication, server, routes }: Sound, report: Report): void {
+  if (authentication === undefined) return;
+  const { mode, issuers } = authentication;
+  if (mode === "required" && issuers.length === 0) {
+    report.problem(
+      ["authentication", "issuers"],
+      "names no issuer, while authentication.mode is required, allowed one issuer or more",
+    );
+  }
+  if (mode === "anonymous" && issuers.length > 0) {
+    report.warning(["authentication", "issuers"], "is not used, while authentication.mode is anonymous");
+  }
+  if (mode === "anonymous" && server !== undefined && !isLoopback(server.listen.host)) {
+    report.warning(
+      ["authentication", "mode"],
+      "is anonymous on a listener that others can reach: anybody may call, and a state is bound to no caller",
+    );
+  }
+  const open = routes === undefined ? 0 : routes.filter((route) => route.audiences === undefined).length;
+  if (routes !== undefined && routes.length > 1 && open > 0) {
+    for (const [index, entry] of issuers.entries()) {
+      if (entry.audiences === undefined) continue;
+      report.warning(
+        ["authentication", "issuers", index, "audiences"],
+        "holds for every route without audiences of its own: a token for one of them is good for all",
+      );
+    }
+  }
+}
+
+function checkKeys(
+  { keys, redemption, redis, server }: Sound,
+  report: Report,
+  given: ReadonlySet<string>,
+): void {
+  if (keys !== undefined) {
+    const ids = keys.ring.map((key) => key.id);
+    reportTwins(report, ids, (index) => ["keys", "ring", index, "id"], "id");
+    if (!ids.includes(keys.primary)) {
+      report.problem(["keys", "primary"], "is not the id of a key in keys.ring");
+    }
+  }
+  if (redemption === undefined) return;
+  const store = redemption.store ?? (given.has("redis") ? "redis" : "memory");
+  if (store === "redis" && !given.has("redis")) {
+    report.problem(["redemption", "store"], "is redis, while there is no redis section");
+  }
+  if (store === "redis" && !given.has("keys")) {
+    const path = redemption.store === undefined ? ["redis"] : ["redemption", "store"];
+    report.problem(
+      path,
+      "needs a key, and none is configured: a random one would differ on each replica, allowed a keys section (`sealgate keys new` makes a secret)",
+    );
+  }
+  if (store === "memory" && server !== undefined && server.replicas > 1) {
+    const why = "no other replica sees what the memory store marks";
+    if (redemption.store === undefined) {
+      report.problem(["server", "replicas"], `is more than 1 without a redis section: ${why}, allowed 1`);
+    } else {
+      report.problem(
+        ["redemption", "store"],
+        `is memory, while server.replicas is more than 1: ${why}, allowed redis`,
+      );
+    }
+  }
+  if (store === "memory" && !given.has("keys")) {
+    report.warning(
+      ["keys"],
+      "is absent: states are sealed with a random key and do not outlive this process",
+    );
+  }
+  if (store === "memory" && redis !== undefined) {
+    report.warning(["redis"], "is not used, while redemption.store is memory");
+  }
+  if (redemption.epoch === "off") {
+    report.warning(["redemption", "epoch"], "is off: a store that lost marks can let a state be used twice");
+  }
+  if (redemption.eviction === "accept" && store === "redis") {
+    report.warning(
+      ["redemption", "eviction"],
+      "is accept: a mark that is evicted lets a state be used twice",
+    );
+  }
+}
+
+function checkRedis({ redis }: Sound, report: Report): void {
+  if (redis === undefined) return;
+  const url = parseUrl(redis.url);
+  if (redis.tls !== undefined && url?.protocol === "redis:") {
+    report.problem(["redis", "tls"], "needs a rediss:// URL, found redis:// in redis.url");
+  }
+  if (redis.username !== undefined && redis.password === undefined) {
+    report.problem(["redis", "username"], "needs redis.password");
+  }
+  if (url?.protocol === "redis:" && !isLoopback(url.hostname) && redis.password !== undefined) {
+    report.warning(["redis", "url"], "is not encrypted: the password crosses the network in clear");
+  }
+}
+
+function checkAuthorization({ authorization, authentication }: Sound, report: Report): void {
+  if (authorization === undefined) return;
+  const { policies } = authorization;
+  reportTwins(
+    report,
+    policies.map((policy) => policy.id),
+    (index) => ["authorization", "policies", index, "id"],
+    "id",
+  );
+  if (authorization.default === "allow") {
+    report.warning(["authorization", "default"], "is allow: what no policy denies is open to every caller");
+  } else if (!policies.some((policy) => policy.effect === "allow")) {
+    report.warning(["authorization"], "allows nothing: the default is deny and no policy allows");
+  }
+  if (authentication === undefined) return;
+  const grouped = authentication.issuers.some((entry) => entry.claims.groups !== undefined);
+  for (const [index, policy] of policies.entries()) {
+    const at = (name: string): Step[] => ["authorization", "policies", index, "principal", name];
+    const { principal } = policy;
+    if (principal === undefined) continue;
+    if (principal.groups !== undefined && !grouped) {
+      report.warning(at("groups"), "never matches: no issuer has claims.groups, so nobody has groups");
+    }
+    if (principal.anonymous === true && authentication.mode === "required") {
+      report.warning(at("anonymous"), "never matches, while authentication.mode is required");
+    }
+  }
+}
+
+function checkRoundTrip({ roundTrip }: Sound, report: Report): void {
+  if (roundTrip?.answersWithoutState === "forward") {
+    report.warning(
+      ["roundTrip", "answersWithoutState"],
+      "is forward: answers nobody was asked for reach the server",
+    );
+  }
+}
+
+/**
+ * All checks between settings.
+ * @param sections the sections that passed the schema, with defaults
+ * @param given the names of the sections that stand in the file, sound or not
+ */
+export function crossCheck(sections: Sound, given: ReadonlySet<string>, report: Report): void {
+  checkServer(sections, report);
+  checkIssuers(sections, report);
+  checkAuthentication(sections, report);
+  checkKeys(sections, report, given);
+  checkRedis(sections, report);
+  checkAuthorization(sections, report);
+  checkRoundTrip(sections, report);
+  checkRoutes(sections, report);
+}

@@ -1,0 +1,122 @@
+/** A configuration file → a configuration that can run, or every problem of it at once. */
+import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type * as z from "zod";
+import { ConfigError, type ConfigProblem } from "../errors.ts";
+import { crossCheck } from "./cross-checks.ts";
+import { type ConfigDocument, type DocumentProblem, readDocument } from "./document.ts";
+import { printPath, type Step } from "./json-schema.ts";
+import { loadMaterial, type Secrets } from "./material.ts";
+import { schemaProblems, valueAt } from "./problems.ts";
+import type { Report } from "./report.ts";
+import { resolveConfig, type Whole } from "./resolve.ts";
+import { type Config, SECTIONS } from "./schema.ts";
+
+/** A configuration that passed every check. `warnings` are lines `file:line:column path: text`. */
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly warnings: readonly string[];
+  readonly secrets: Secrets;
+}
+
+/** The configuration file itself cannot be read. The message is one line for the operator. Exit code 66 (EX_NOINPUT). */
+export class ConfigFileError extends Error {
+  override readonly name = "ConfigFileError";
+}
+
+const CAUSES: Readonly<Record<string, string>> = {
+  ENOENT: "no such file",
+  ENOTDIR: "no such file",
+  EISDIR: "it is a folder",
+  EACCES: "this user may not read it",
+  EPERM: "this user may not read it",
+};
+
+async function readConfigFile(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    throw new ConfigFileError(`cannot read ${file}: ${CAUSES[code] ?? (code || "unknown cause")}`, {
+      cause: error,
+    });
+  }
+}
+
+function byPlace(a: ConfigProblem, b: ConfigProblem): number {
+  return a.line - b.line || a.column - b.column || (a.path < b.path ? -1 : a.path > b.path ? 1 : 0);
+}
+
+/** The sections that pass the schema; problems of the others, and of names that are no section, go to `add`. */
+function readSections(
+  doc: ConfigDocument,
+  add: (problems: readonly DocumentProblem[]) => void,
+): Partial<Whole> {
+  const root = doc.value as Readonly<Record<string, unknown>>;
+  const sections: Record<string, unknown> = {};
+  const strangers = Object.keys(root).filter((name) => !Object.hasOwn(SECTIONS, name));
+  add(schemaProblems(doc, [], [{ code: "unrecognized_keys", keys: strangers, path: [], message: "" }]));
+  for (const [name, schema] of Object.entries(SECTIONS) as [string, z.ZodType][]) {
+    const value = valueAt(root, [name]);
+    if (value === undefined && schema.def.type === "optional") continue;
+    const result = schema.safeParse(value);
+    if (result.success) sections[name] = result.data;
+    else add(schemaProblems(doc, [name], result.error.issues));
+  }
+  return sections as Partial<Whole>;
+}
+
+/**
+ * Reads, checks and resolves a configuration, with all files it refers to.
+ * @param file path of the YAML file; relative paths inside it start at its folder
+ * @param env where `{ env }` secrets come from
+ * @throws ConfigFileError when the file cannot be read
+ * @throws ConfigError with every problem, sorted by place
+ */
+export async function loadConfig(file: string, env: NodeJS.ProcessEnv): Promise<LoadedConfig> {
+  const doc = readDocument(await readConfigFile(file));
+  const problems: ConfigProblem[] = [];
+  const warnings: ConfigProblem[] = [];
+  const entry = ({ path, ...rest }: DocumentProblem): ConfigProblem => ({
+    file,
+    ...rest,
+    path: printPath(path),
+  });
+  const add = (found: readonly DocumentProblem[]): void => {
+    problems.push(...found.map(entry));
+  };
+  const finish = (list: ConfigProblem[]): ConfigProblem[] => list.sort(byPlace);
+  add(doc.problems);
+  if (problems.length > 0) throw new ConfigError(finish(problems));
+
+  const report: Report = {
+    problem: (path: readonly Step[], message) => add([{ ...doc.place(path), path, message }]),
+    warning: (path: readonly Step[], message) => warnings.push(entry({ ...doc.place(path), path, message })),
+  };
+  const sections = readSections(doc, add);
+  const given = new Set(Object.keys(doc.value as object));
+  crossCheck(sections, given, report);
+  const folder = dirname(resolve(file));
+  // The files of sound sections are read even when others are broken: the operator should see it all in one run.
+  const config = resolveConfig({ ...FALLBACK, ...sections }, folder);
+  const secrets = await loadMaterial(config, env, report);
+  if (problems.length > 0) throw new ConfigError(finish(problems));
+  const lines = finish(warnings).map((w) => `${w.file}:${w.line}:${w.column} ${w.path}: ${w.message}`);
+  return { config, warnings: lines, secrets };
+}
+
+/** What stands in for a broken section while the files of the others are read; never part of a result. */
+const FALLBACK: Whole = {
+  version: 1,
+  server: SECTIONS.server.parse({}),
+  authentication: SECTIONS.authentication.parse({}),
+  envelope: SECTIONS.envelope.parse({}),
+  roundTrip: SECTIONS.roundTrip.parse({}),
+  redemption: SECTIONS.redemption.parse({}),
+  capability: SECTIONS.capability.parse({}),
+  authorization: SECTIONS.authorization.parse({}),
+  routes: [],
+  errors: SECTIONS.errors.parse({}),
+  audit: SECTIONS.audit.parse({}),
+  log: SECTIONS.log.parse({}),
+};

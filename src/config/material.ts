@@ -1,0 +1,205 @@
+/**
+ * Everything a configuration refers to, read and checked at start: keys, passwords, credentials, certificates, key sets.
+ * Problems are collected, not thrown, so that one missing file does not hide another.
+ */
+import { X509Certificate } from "node:crypto";
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { createSecureContext } from "node:tls";
+import { decodeSecret } from "../keyring.ts";
+import type { Step } from "./json-schema.ts";
+import type { Report } from "./report.ts";
+import type { Config, Secret } from "./schema.ts";
+import { loadFile, loadSecret, type Material, SecretError, secretLine } from "./secret.ts";
+
+/** What was read. Holds secrets: never log it, hand on only the part that is needed. */
+export interface Secrets {
+  /** Decoded secrets of `keys.ring`, in its order; empty when no key is configured. */
+  readonly keys: readonly { readonly id: string; readonly secret: Buffer }[];
+  readonly redisPassword?: string;
+  /** PEM of `redis.tls.ca`. */
+  readonly redisCa?: Buffer;
+  /** Route path → the header its upstream gets. Names in lower case. */
+  readonly credentials: ReadonlyMap<string, { readonly header: string; readonly value: string }>;
+  /** Route path → PEM of `upstream.tls.ca`. */
+  readonly upstreamCas: ReadonlyMap<string, Buffer>;
+  /** PEM of `server.tls`, a pair that fits. */
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
+  /** Absolute path, as in `issuers[].jwks.file` of the resolved configuration → the key set, with public keys only. */
+  readonly jwksFiles: ReadonlyMap<string, unknown>;
+}
+
+const SHORT_KEY =
+  "the secret is shorter than 32 bytes (64 hexadecimal digits, 43 characters of base64url); `sealgate keys new` makes one";
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+function bearer(line: string): string {
+  if (/^bearer /i.test(line))
+    throw new SecretError('the secret starts with "Bearer", allowed the token alone');
+  // RFC 6750 section 2.1
+  if (!/^[A-Za-z0-9._~+/-]+=*$/.test(line)) throw new SecretError("the secret is not a bearer token");
+  return `Bearer ${line}`;
+}
+
+function ringSecret(bytes: Buffer): Buffer {
+  try {
+    return decodeSecret(bytes);
+  } catch {
+    // Not the cause's own text: whatever it says, it was made while the secret was at hand.
+    throw new SecretError(SHORT_KEY);
+  }
+}
+
+function authorities(bytes: Buffer): Buffer {
+  try {
+    new X509Certificate(bytes);
+  } catch {
+    throw new SecretError("the file holds no PEM certificate");
+  }
+  return bytes;
+}
+
+function keySet(bytes: Buffer): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString("utf8"));
+  } catch {
+    throw new SecretError("the file is not JSON");
+  }
+  const keys = typeof value === "object" && value !== null && "keys" in value ? value.keys : undefined;
+  if (!Array.isArray(keys) || keys.length === 0)
+    throw new SecretError('the file is not a key set, { "keys": [ … ] }');
+  for (const key of keys as unknown[]) {
+    if (typeof key !== "object" || key === null || !("kty" in key)) {
+      throw new SecretError("the file holds a key without kty");
+    }
+    if (key.kty === "oct" || "d" in key || "k" in key) {
+      throw new SecretError("the file holds a private or symmetric key, allowed public keys only");
+    }
+  }
+  return value;
+}
+
+/**
+ * Reads everything `config` refers to.
+ * @param config resolved, so file paths are absolute
+ * @param report takes what is wrong, by the path of the setting
+ */
+export async function loadMaterial(config: Config, env: NodeJS.ProcessEnv, report: Report): Promise<Secrets> {
+  const read = async <T>(
+    path: readonly Step[],
+    load: () => Promise<Material>,
+    decode: (bytes: Buffer) => T,
+    secret: boolean,
+  ): Promise<T | undefined> => {
+    try {
+      const { bytes, exposed } = await load();
+      const decoded = decode(bytes);
+      if (secret && exposed) {
+        report.warning(path, "the file is open to other users than its owner, mode 0600 is enough");
+      }
+      return decoded;
+    } catch (error) {
+      if (!(error instanceof SecretError)) throw error;
+      report.problem(path, error.message);
+      return undefined;
+    }
+  };
+  const secretOf = <T>(
+    path: readonly Step[],
+    secret: Secret,
+    decode: (bytes: Buffer) => T,
+  ): Promise<T | undefined> =>
+    read([...path, "file" in secret ? "file" : "env"], () => loadSecret(secret, env), decode, true);
+  const fileOf = <T>(path: readonly Step[], file: string, decode: (bytes: Buffer) => T, secret = false) =>
+    read([...path, "file"], () => loadFile(file), decode, secret);
+
+  const keys: { id: string; secret: Buffer }[] = [];
+  for (const [index, { id, secret }] of (config.keys?.ring ?? []).entries()) {
+    const path = ["keys", "ring", index, "secret"];
+    const bytes = await secretOf(path, secret, ringSecret);
+    if (bytes === undefined) continue;
+    const twin = keys.findIndex((key) => key.secret.equals(bytes));
+    if (twin >= 0)
+      report.problem(path, "is the secret of another key of the ring, allowed one key per secret");
+    keys.push({ id, secret: bytes });
+  }
+
+  for (const [index, sink] of config.audit.sinks.entries()) {
+    if (sink.type === "file" && !(await isFolder(dirname(sink.path)))) {
+      report.problem(["audit", "sinks", index, "path"], "the folder of the file does not exist");
+    }
+  }
+
+  const { redis, server } = config;
+  const redisPassword =
+    redis?.password === undefined
+      ? undefined
+      : await secretOf(["redis", "password"], redis.password, secretLine);
+  const redisCa =
+    redis?.tls?.ca === undefined
+      ? undefined
+      : await fileOf(["redis", "tls", "ca"], redis.tls.ca.file, authorities);
+
+  const credentials = new Map<string, { header: string; value: string }>();
+  const upstreamCas = new Map<string, Buffer>();
+  for (const [index, { path: route, upstream }] of config.routes.entries()) {
+    const path = ["routes", index, "upstream"];
+    const { credential, tls } = upstream;
+    if (credential !== undefined && "bearer" in credential) {
+      const value = await secretOf([...path, "credential", "bearer"], credential.bearer, (bytes) =>
+        bearer(secretLine(bytes)),
+      );
+      if (value !== undefined) credentials.set(route, { header: "authorization", value });
+    } else if (credential !== undefined) {
+      const { name, value: secret } = credential.header;
+      const value = await secretOf([...path, "credential", "header", "value"], secret, secretLine);
+      if (value !== undefined) credentials.set(route, { header: name, value });
+    }
+    if (tls?.ca !== undefined) {
+      const ca = await fileOf([...path, "tls", "ca"], tls.ca.file, authorities);
+      if (ca !== undefined) upstreamCas.set(route, ca);
+    }
+  }
+
+  const jwksFiles = new Map<string, unknown>();
+  for (const [index, { jwks }] of config.authentication.issuers.entries()) {
+    if (jwks === undefined || !("file" in jwks)) continue;
+    const set = await fileOf(["authentication", "issuers", index, "jwks"], jwks.file, keySet);
+    if (set !== undefined) jwksFiles.set(jwks.file, set);
+  }
+
+  let tls: { cert: Buffer; key: Buffer } | undefined;
+  if (server.tls !== undefined) {
+    const cert = await fileOf(["server", "tls", "cert"], server.tls.cert.file, authorities);
+    const key = await fileOf(["server", "tls", "key"], server.tls.key.file, (bytes) => bytes, true);
+    if (cert !== undefined && key !== undefined) {
+      try {
+        createSecureContext({ cert, key });
+        tls = { cert, key };
+      } catch {
+        report.problem(
+          ["server", "tls", "key"],
+          "is no PEM private key without passphrase that fits server.tls.cert",
+        );
+      }
+    }
+  }
+
+  return {
+    keys,
+    credentials,
+    upstreamCas,
+    jwksFiles,
+    ...(redisPassword === undefined ? {} : { redisPassword }),
+    ...(redisCa === undefined ? {} : { redisCa }),
+    ...(tls === undefined ? {} : { tls }),
+  };
+}

@@ -1,0 +1,113 @@
+/**
+ * What the schema found → what an operator reads: what is wrong, what was found, what is allowed.
+ * The only place that quotes values of a configuration file, so the only place that must know which not to quote.
+ */
+import type * as z from "zod";
+import type { ConfigDocument, DocumentProblem } from "./document.ts";
+import { knownNames, type Step } from "./json-schema.ts";
+import { nearest } from "./nearest.ts";
+
+const MAX_SHOWN = 60;
+/** Under a member of one of these names a value may be a secret, wherever it was put by mistake. */
+const SECRET_PLACES = new Set([
+  "secret",
+  "password",
+  "credential",
+  "bearer",
+  "value",
+  "token",
+  "key",
+  "keys",
+  "ring",
+  "username",
+]);
+/** Credentials in URLs, parameters, PEM, JWTs, and runs of characters that only machines make. */
+const SECRET_LOOKS = /[@?]|-----BEGIN|eyJ|[A-Za-z0-9+_=-]{20,}/;
+
+/** A value in words, for a message. Secrets, and what looks like one, are never quoted. `null` is "nothing". */
+export function found(path: readonly Step[], value: unknown): string {
+  if (value === undefined || value === null) return "nothing";
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : `a list of ${value.length}`;
+  if (typeof value === "object") return "a mapping";
+  const hidden = path.some((step) => typeof step === "string" && SECRET_PLACES.has(step));
+  const kind = typeof value === "string" ? "a text" : `a ${typeof value}`;
+  if (hidden) return `${kind} (not shown)`;
+  if (typeof value !== "string") return String(value);
+  if (SECRET_LOOKS.test(value)) return `${kind} (not shown)`;
+  return value.length > MAX_SHOWN ? `${kind} of ${value.length} characters` : JSON.stringify(value);
+}
+
+/** The raw value at `path`, `undefined` when nothing stands there. */
+export function valueAt(root: unknown, path: readonly Step[]): unknown {
+  let value = root;
+  for (const step of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<Step, unknown>)[step];
+  }
+  return value;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  object: "a mapping",
+  array: "a list",
+  string: "a text",
+  boolean: "true or false",
+  int: "a whole number",
+  number: "a number",
+};
+
+/** The second half of a message, from the schema's own issue. */
+function allowed(issue: z.core.$ZodIssue): string {
+  if (issue.code === "custom") return String(issue.params?.["allowed"] ?? "");
+  if (issue.code === "invalid_value") return issue.values.map(String).join(" | ");
+  if (issue.code === "invalid_union" && "options" in issue) return (issue.options as unknown[]).join(" | ");
+  // A field that states what it allows has it as its message; zod's own texts begin otherwise.
+  if (!/^(Invalid|Too|Unrecognized)/.test(issue.message)) return issue.message;
+  return issue.code === "invalid_type" ? (TYPES[issue.expected] ?? issue.expected) : "another value";
+}
+
+function wrong(issue: z.core.$ZodIssue, value: unknown): string {
+  if (value === undefined) return "is required and missing";
+  if (value === null) return "is empty";
+  if (issue.code === "custom") return issue.message;
+  if (issue.code === "too_small" && Array.isArray(value)) return "is an empty list";
+  if (issue.code === "too_small" || issue.code === "too_big") return "is out of range";
+  return issue.code === "invalid_type" ? "has the wrong type" : "is not a known value";
+}
+
+function unknownNames(
+  doc: ConfigDocument,
+  path: readonly Step[],
+  names: readonly string[],
+): DocumentProblem[] {
+  const known = knownNames(path);
+  return names.map((name) => {
+    const near = nearest(name, known);
+    const hint = near === undefined ? `allowed ${known.join(", ")}` : `did you mean ${near}?`;
+    const shown = /^\w[\w.-]{0,40}$/.test(name) && !SECRET_LOOKS.test(name) ? name : "(name not shown)";
+    return {
+      ...doc.placeOfName(path, name),
+      path: [...path, shown],
+      message: `unknown setting, ${hint}`,
+    };
+  });
+}
+
+/** The issues of one section → problems with places. `section` is the path of what was parsed. */
+export function schemaProblems(
+  doc: ConfigDocument,
+  section: readonly Step[],
+  issues: readonly z.core.$ZodIssue[],
+): DocumentProblem[] {
+  return issues.flatMap((issue) => {
+    const path = [...section, ...(issue.path as Step[])];
+    if (issue.code === "unrecognized_keys") return unknownNames(doc, path, issue.keys);
+    const value = valueAt(doc.value, path);
+    const what = wrong(issue, value);
+    // "holds neither file nor env, found a mapping" would say nothing.
+    const silent =
+      value === undefined || value === null || (issue.code === "custom" && typeof value === "object");
+    const middle = silent ? "" : `, found ${found(path, value)}`;
+    return [{ ...doc.place(path), path, message: `${what}${middle}, allowed ${allowed(issue)}` }];
+  });
+}

@@ -1,0 +1,59 @@
+/** Sections that passed every check → the configuration the rest of the program reads: defaults and overrides applied. */
+import { resolve } from "node:path";
+import { isLoopback, printListen } from "./addresses.ts";
+import type { Config, Sections } from "./schema.ts";
+
+type Required =
+  | "version"
+  | "server"
+  | "authentication"
+  | "envelope"
+  | "roundTrip"
+  | "redemption"
+  | "capability";
+type Always = Required | "authorization" | "routes" | "errors" | "audit" | "log";
+/** All sections: those that have defaults, and the optional ones if they stand in the file. */
+export type Whole = Pick<Sections, Always> & Partial<Pick<Sections, Exclude<keyof Sections, Always>>>;
+
+/** Makes each `file` and `path` below `value` absolute: relative ones start at `folder`. Returns a copy. */
+function absolute<T>(value: T, folder: string): T {
+  if (Array.isArray(value)) return value.map((entry) => absolute(entry, folder)) as T;
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([name, member]) => [
+    name,
+    name === "file" && typeof member === "string" ? resolve(folder, member) : absolute(member, folder),
+  ]);
+  return Object.fromEntries(entries) as T;
+}
+
+/**
+ * Fills the defaults that depend on other sections and merges the overrides of routes.
+ * @param folder what relative paths of files start from, absolute
+ */
+export function resolveConfig(sections: Whole, folder: string): Config {
+  const { server, authentication, roundTrip, capability } = sections;
+  const publicUrl = server.publicUrl ?? `http://${printListen(server.listen)}`;
+  const quiet = authentication.mode === "anonymous" && isLoopback(server.listen.host);
+  const config: Config = {
+    ...sections,
+    server: { ...server, publicUrl },
+    envelope: { ...sections.envelope, audience: sections.envelope.audience ?? publicUrl },
+    redemption: {
+      ...sections.redemption,
+      store: sections.redemption.store ?? (sections.redis === undefined ? "memory" : "redis"),
+    },
+    routes: sections.routes.map((route) => ({
+      ...route,
+      legacy: route.legacy ?? (quiet ? "pass" : "refuse"),
+      roundTrip: { ...roundTrip, ...route.roundTrip },
+      capability: { ...capability, ...route.capability },
+    })),
+    audit: {
+      ...sections.audit,
+      sinks: sections.audit.sinks.map((sink) =>
+        sink.type === "file" ? { ...sink, path: resolve(folder, sink.path) } : sink,
+      ),
+    },
+  };
+  return absolute(config, folder);
+}

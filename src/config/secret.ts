@@ -1,0 +1,83 @@
+/**
+ * Reads what a setting refers to: `{ file }` or `{ env }` for secrets, `{ file }` for certificates and key sets.
+ * A failure is a sentence without the content and without the reference: people do paste a secret where its
+ * file or variable name belongs, and the place in the configuration says enough.
+ */
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import type { Secret } from "./schema.ts";
+
+const MAX_FILE_BYTES = 1_048_576;
+const OTHERS = 0o077;
+/** A named pipe would otherwise block until somebody writes. */
+const READ_ONLY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/** Thrown for anything an operator can put right. The message quotes neither content nor reference. */
+export class SecretError extends Error {
+  override readonly name = "SecretError";
+}
+
+/** What was read. `exposed`: users other than the owner can reach the content. */
+export interface Material {
+  readonly bytes: Buffer;
+  readonly exposed: boolean;
+}
+
+const CAUSES: Readonly<Record<string, string>> = {
+  ENOENT: "the file does not exist (a relative path starts at the folder of the configuration file)",
+  ENOTDIR: "the file does not exist (a part of its path is no folder)",
+  EACCES: "the file may not be read by this user",
+  EPERM: "the file may not be read by this user",
+  ELOOP: "the path of the file is a circle of links",
+  ENAMETOOLONG: "the file does not exist (its path is too long)",
+};
+
+/**
+ * Reads a regular file of at most 1 MiB.
+ * @param path absolute, written by the operator and trusted
+ * @throws SecretError when it cannot be read, is no regular file, is empty or too large
+ */
+export async function loadFile(path: string): Promise<Material> {
+  try {
+    const handle = await open(path, READ_ONLY);
+    try {
+      const info = await handle.stat();
+      if (!info.isFile()) throw new SecretError("is not a regular file");
+      if (info.size > MAX_FILE_BYTES) throw new SecretError("the file is larger than 1MiB");
+      const bytes = await handle.readFile();
+      if (bytes.length === 0) throw new SecretError("the file is empty");
+      return { bytes, exposed: process.platform !== "win32" && (info.mode & OTHERS) !== 0 };
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (error instanceof SecretError) throw error;
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    throw new SecretError(CAUSES[code] ?? "the file cannot be read");
+  }
+}
+
+/**
+ * Reads a secret.
+ * @param secret where it is; a file path must be absolute
+ * @throws SecretError when there is none
+ */
+export async function loadSecret(secret: Secret, env: NodeJS.ProcessEnv): Promise<Material> {
+  if ("file" in secret) return loadFile(secret.file);
+  const value = env[secret.env];
+  if (value === undefined) throw new SecretError("the environment variable is not set");
+  if (value === "") throw new SecretError("the environment variable is empty");
+  return { bytes: Buffer.from(value, "utf8"), exposed: false };
+}
+
+/**
+ * A secret that travels as text: one line of visible ASCII (and blanks inside); the line end that editors add is cut.
+ * @throws SecretError for anything else, since it could not be sent, or would end a header early
+ */
+export function secretLine(bytes: Buffer): string {
+  const line = bytes.toString("latin1").replace(/\r?\n$/, "");
+  if (line === "") throw new SecretError("the secret is empty");
+  if (!/^[!-~]([ -~]*[!-~])?$/.test(line))
+    throw new SecretError("the secret is not one line of printable ASCII");
+  return line;
+}

@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+/**
+ * The program: Node's version, then argv → command. This file imports nothing before it has looked at the version,
+ * and its text is plain enough for every Node that knows modules.
+ */
+const OLDEST = 24;
+
+if (Number(process.versions.node.split(".")[0]) < OLDEST) {
+  process.stderr.write(`sealgate needs Node ${OLDEST} or newer, this is ${process.versions.node}\n`);
+  process.exitCode = 1;
+} else {
+  import("./command-line.ts").then(async ({ run }) => {
+    process.exitCode = await run(process.argv.slice(2));
+  });
+}

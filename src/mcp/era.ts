@@ -13,6 +13,11 @@ import { fold, hasTwin, knownNames } from "./twins.ts";
 export const MODERN_VERSION = "2026-07-28";
 /** The revisions that negotiate by `initialize`, oldest first. */
 export const LEGACY_VERSIONS: readonly string[] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+/** What a route serves, newest first, by its `legacy` setting. */
+export function servedVersions(legacy: "refuse" | "pass"): readonly string[] {
+  return legacy === "pass" ? [MODERN_VERSION, ...LEGACY_VERSIONS.toReversed()] : [MODERN_VERSION];
+}
 /** The `_meta` members that every modern request has. */
 export const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 export const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";

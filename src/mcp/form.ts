@@ -1,0 +1,110 @@
+/**
+ * An answer to a form against the form's schema. The schema was judged by `formSchemaFault` before it was sealed.
+ * Never recursive, never an expression of the server's. Source: MCP 2026-07-28, elicitation; JSON Schema 2020-12 where the subset uses it.
+ */
+import { isObject, own } from "./form-schema.ts";
+import { FORMATS } from "./formats.ts";
+
+/** Why an answer does not fit its form. */
+export type FormFault =
+  | "form_schema"
+  | "form_shape"
+  | "form_required"
+  | "form_type"
+  | "form_length"
+  | "form_range"
+  | "form_format"
+  | "form_option"
+  | "form_items";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The field names a form asks for, out of its parsed schema. */
+export function fieldNames(schema: unknown): ReadonlySet<string> {
+  const properties = isObject(schema) ? own(schema, "properties") : undefined;
+  return new Set(isObject(properties) ? Object.keys(properties) : []);
+}
+
+/**
+ * Checks untrusted content (parsed JSON) against a form schema (parsed JSON). Gives a fault, or undefined when it fits.
+ * Fields may be absent unless required; members the form did not ask for are not looked at. Keywords outside the subset
+ * are ignored.
+ */
+export function checkForm(schema: unknown, content: unknown): FormFault | undefined {
+  const properties = isObject(schema) ? own(schema, "properties") : undefined;
+  if (!isObject(schema) || !isObject(properties)) return "form_schema";
+  if (!isObject(content)) return "form_shape";
+  const required = own(schema, "required");
+  if (Array.isArray(required) && required.some((name) => !Object.hasOwn(content, String(name))))
+    return "form_required";
+  for (const [name, field] of Object.entries(properties)) {
+    if (!Object.hasOwn(content, name)) continue;
+    const fault = isObject(field) ? checkField(field, content[name]) : "form_schema";
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function checkField(field: Json, value: unknown): FormFault | undefined {
+  switch (own(field, "type")) {
+    case "string":
+      return typeof value === "string" ? checkString(field, value) : "form_type";
+    case "number":
+      return typeof value === "number" && Number.isFinite(value) ? checkRange(field, value) : "form_type";
+    case "integer":
+      return Number.isInteger(value) ? checkRange(field, value as number) : "form_type";
+    case "boolean":
+      return typeof value === "boolean" ? undefined : "form_type";
+    case "array":
+      return Array.isArray(value) ? checkItems(field, value) : "form_type";
+    default:
+      return "form_schema";
+  }
+}
+
+function checkString(field: Json, value: string): FormFault | undefined {
+  if (!isWithin(codePoints(value), own(field, "minLength"), own(field, "maxLength"))) return "form_length";
+  const format = own(field, "format");
+  if (format !== undefined && FORMATS.get(String(format))?.(value) !== true) return "form_format";
+  return isOption(field, "oneOf", value) ? undefined : "form_option";
+}
+
+function checkRange(field: Json, value: number): FormFault | undefined {
+  return isWithin(value, own(field, "minimum"), own(field, "maximum")) ? undefined : "form_range";
+}
+
+function checkItems(field: Json, values: readonly unknown[]): FormFault | undefined {
+  if (!isWithin(values.length, own(field, "minItems"), own(field, "maxItems"))) return "form_items";
+  const items = own(field, "items");
+  if (!isObject(items)) return "form_schema";
+  const allowed = values.every((value) => typeof value === "string" && isOption(items, "anyOf", value));
+  return allowed ? undefined : "form_option";
+}
+
+/** Whether `value` is among the plain options (`enum`) and the titled ones (under `titled`), as far as there are any. */
+function isOption(field: Json, titled: "oneOf" | "anyOf", value: string): boolean {
+  const options = own(field, "enum");
+  if (options !== undefined && !(Array.isArray(options) && options.includes(value))) return false;
+  const entries = own(field, titled);
+  if (entries === undefined) return true;
+  return Array.isArray(entries) && entries.some((entry) => isObject(entry) && own(entry, "const") === value);
+}
+
+function isWithin(value: number, least: unknown, most: unknown): boolean {
+  return !(typeof least === "number" && value < least) && !(typeof most === "number" && value > most);
+}
+
+/** Length as JSON Schema counts it. */
+function codePoints(text: string): number {
+  let length = text.length;
+  for (let i = 1; i < text.length; i++) if (isLow(text, i) && isHigh(text, i - 1)) length--;
+  return length;
+}
+
+function isHigh(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xd800;
+}
+
+function isLow(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+}

@@ -150,6 +150,20 @@ export const REFUSALS = {
     message: "The gateway is shutting down; open the request again",
     retryAfter: 1,
   },
+  overloaded: {
+    status: 503,
+    rpc: -32603,
+    message: "Too many requests are in flight (setting server.limits.inFlight)",
+    retryAfter: 1,
+  },
+  issuer_unavailable: {
+    status: 503,
+    rpc: -32603,
+    message: "The access token cannot be verified now, try again",
+    retryAfter: 2,
+  },
+  /** Never delivered: the client has closed the request. */
+  cancelled: { status: 499, rpc: -32603, message: "The client closed the request" },
   internal: { status: 500, rpc: -32603, message: "Internal error" },
 } as const satisfies Record<string, RefusalEntry>;
 

@@ -1,0 +1,108 @@
+/**
+ * HTTP framing of a request, judged on the raw header list before anything else is believed.
+ * Node joins or drops repeated headers by name; only the raw list shows what was really sent.
+ * Spec: basic/transports/streamable-http; RFC 9110 sections 5, 7.6.1, 8.3.
+ */
+import type { IncomingMessage } from "node:http";
+import { Refusal } from "../errors.ts";
+
+/** Headers that may stand on one line only: two parsers must not be able to read two values. */
+const SINGLE_LINE = new Set([
+  "authorization",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "host",
+  "last-event-id",
+  "mcp-method",
+  "mcp-name",
+  "mcp-protocol-version",
+  "mcp-session-id",
+  "origin",
+  "traceparent",
+  "transfer-encoding",
+]);
+
+/** Headers that `Connection` must not name: removing them would change what the message means. */
+const PROTECTED = new Set([...SINGLE_LINE, "accept", "mcp-protocol-version"]);
+
+const isMcp = (name: string): boolean => name.startsWith("mcp-");
+
+/** Checked headers of one request: lower-case name → the only value. Untrusted content, trusted shape. */
+export type Headers = ReadonlyMap<string, string>;
+
+/**
+ * Reads the raw header list.
+ * @throws Refusal `header_mismatch` for a repeated `Mcp-*` line, `malformed_http` for any other repeated
+ *   single-line header and for a `Connection` that names a header the protocol needs.
+ *   Identical `MCP-Protocol-Version` lines are accepted: a released client sends them.
+ */
+export function readHeaders(request: IncomingMessage): Headers {
+  const headers = new Map<string, string>();
+  const raw = request.rawHeaders;
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = (raw[i] ?? "").toLowerCase();
+    const value = raw[i + 1] ?? "";
+    const before = headers.get(name);
+    if (before === undefined) {
+      headers.set(name, value);
+    } else if (isMcp(name)) {
+      if (name === "mcp-protocol-version" && before === value) continue;
+      throw new Refusal("header_mismatch", "repeated_header", { data: { header: raw[i] } });
+    } else if (SINGLE_LINE.has(name)) {
+      throw new Refusal("malformed_http", "repeated_header", { data: { header: name } });
+    } else {
+      headers.set(name, `${before}, ${value}`);
+    }
+  }
+  for (const name of list(headers.get("connection"))) {
+    if (PROTECTED.has(name) || isMcp(name)) {
+      throw new Refusal("malformed_http", "connection_names_header", { data: { header: name } });
+    }
+  }
+  return headers;
+}
+
+/**
+ * Checks media type, content coding and `Accept` of a POST.
+ * @throws Refusal `unsupported_media_type` or `not_acceptable`
+ */
+export function checkMediaTypes(headers: Headers): void {
+  const { type, parameters } = mediaType(headers.get("content-type") ?? "");
+  const charset = parameters.get("charset");
+  if (type !== "application/json" || (charset !== undefined && charset !== "utf-8" && charset !== "utf8")) {
+    throw new Refusal("unsupported_media_type", "media_type");
+  }
+  const coding = (headers.get("content-encoding") ?? "identity").trim().toLowerCase();
+  if (coding !== "identity") throw new Refusal("unsupported_media_type", "content_coding");
+  const accepted = list(headers.get("accept")).map((range) => mediaType(range));
+  for (const wanted of ["application/json", "text/event-stream"]) {
+    const family = `${wanted.slice(0, wanted.indexOf("/"))}/*`;
+    const fits = accepted.some(
+      ({ type, parameters }) =>
+        (type === wanted || type === family || type === "*/*") && Number(parameters.get("q") ?? 1) !== 0,
+    );
+    if (!fits) throw new Refusal("not_acceptable", "accept");
+  }
+}
+
+/** Parses a media type (RFC 9110 section 8.3.1): names are case-insensitive, quoted parameters are unquoted. */
+export function mediaType(text: string): { type: string; parameters: Map<string, string> } {
+  const [type = "", ...rest] = text.split(";");
+  const parameters = new Map<string, string>();
+  for (const part of rest) {
+    const at = part.indexOf("=");
+    if (at < 0) continue;
+    const value = part.slice(at + 1).trim();
+    parameters.set(part.slice(0, at).trim().toLowerCase(), value.replace(/^"(.*)"$/, "$1").toLowerCase());
+  }
+  return { type: type.trim().toLowerCase(), parameters };
+}
+
+/** Splits a comma-separated header into lower-case members. */
+function list(value: string | undefined): string[] {
+  return (value ?? "")
+    .split(",")
+    .map((part) => part.trim().toLowerCase())
+    .filter((part) => part !== "");
+}

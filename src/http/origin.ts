@@ -1,0 +1,98 @@
+/**
+ * Who may address this listener from where: Host against DNS rebinding, Origin and CORS against web pages.
+ * Spec: basic/transports/streamable-http (Origin MUST be validated); Fetch standard, CORS protocol.
+ */
+import { Refusal } from "../errors.ts";
+import type { Headers } from "./framing.ts";
+
+/** What a page may read of a response, also of a refusal. */
+const EXPOSED = "WWW-Authenticate, X-Request-Id, Mcp-Session-Id, MCP-Protocol-Version, Retry-After";
+const MAX_AGE_SECONDS = "600";
+
+/** The hosts and origins one listener answers for. Built once at start. */
+export interface Reach {
+  /** Lower-case `host` or `host:port`; an entry without a port admits any port. */
+  readonly hosts: ReadonlySet<string>;
+  /** Exact origins, as browsers send them. */
+  readonly origins: ReadonlySet<string>;
+}
+
+const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
+
+/**
+ * Computes the reach of a listener (design section 8: the public URL's host, on a loopback listener also the loopback names).
+ * @param server the resolved `server` section; `publicUrl` is an origin
+ */
+export function createReach(server: {
+  readonly listen: { readonly host: string };
+  readonly publicUrl: string;
+  readonly allowedHosts?: readonly string[];
+  readonly allowedOrigins: readonly string[];
+}): Reach {
+  const hosts = new Set(
+    (server.allowedHosts ?? [new URL(server.publicUrl).host]).map((h) => h.toLowerCase()),
+  );
+  if (server.allowedHosts === undefined && isLoopback(server.listen.host)) {
+    for (const name of LOOPBACK_NAMES) hosts.add(name);
+  }
+  return { hosts, origins: new Set(server.allowedOrigins) };
+}
+
+/** True for an address that only this machine can reach. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/** @throws Refusal `misdirected_host` unless `Host` is one that the listener answers for */
+export function checkHost(headers: Headers, reach: Reach): void {
+  const host = (headers.get("host") ?? "").trim().toLowerCase();
+  if (reach.hosts.has(host) || reach.hosts.has(host.replace(/:\d+$/, ""))) return;
+  throw new Refusal("misdirected_host", "host");
+}
+
+/**
+ * @returns CORS headers for the response: empty where no Origin was sent (not a browser)
+ * @throws Refusal `forbidden_origin` for an Origin that is not exactly on the list
+ */
+export function checkOrigin(headers: Headers, reach: Reach): Record<string, string> {
+  const origin = headers.get("origin");
+  if (origin === undefined) return {};
+  if (!reach.origins.has(origin)) throw new Refusal("forbidden_origin", "origin");
+  return {
+    "access-control-allow-origin": origin,
+    "access-control-expose-headers": EXPOSED,
+    vary: "Origin",
+  };
+}
+
+/** Headers of the answer to a preflight; browsers send it without a token, so it is answered before authentication. */
+export function preflightHeaders(headers: Headers): Record<string, string> {
+  return {
+    "access-control-allow-methods": "POST, GET, DELETE",
+    "access-control-allow-headers": allowedHeaders(headers.get("access-control-request-headers")),
+    "access-control-max-age": MAX_AGE_SECONDS,
+    vary: "Origin, Access-Control-Request-Headers",
+  };
+}
+
+const REQUEST_HEADERS = new Set([
+  "accept",
+  "authorization",
+  "content-type",
+  "last-event-id",
+  "mcp-method",
+  "mcp-name",
+  "mcp-protocol-version",
+  "mcp-session-id",
+  "traceparent",
+  "tracestate",
+]);
+
+/** The asked headers that the gateway understands; `Mcp-Param-*` names are open, so they are echoed by name. */
+function allowedHeaders(asked: string | undefined): string {
+  const extra = (asked ?? "")
+    .split(",")
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => /^mcp-param-[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name));
+  return [...REQUEST_HEADERS, ...extra].join(", ");
+}

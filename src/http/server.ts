@@ -1,0 +1,220 @@
+/**
+ * The listener: Fastify, the routes, and the first two stages (framing, principal). Everything thrown below is mapped here, once.
+ */
+import { randomUUID } from "node:crypto";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { auditPrincipal } from "../audit/record.ts";
+import type { Route } from "../call.ts";
+import { Refusal } from "../errors.ts";
+import { type Gateway, serve } from "../gateway.ts";
+import { Journey } from "../journey.ts";
+import { serveSession } from "../legacy.ts";
+import type { Authenticator } from "../principal/principal.ts";
+import { resourceMetadata, resourceMetadataPath } from "../principal/resource-metadata.ts";
+import { ToolErrorRejection } from "../round-trip/retry.ts";
+import { checkMediaTypes, readHeaders } from "./framing.ts";
+import { checkHost, checkOrigin, preflightHeaders, type Reach } from "./origin.ts";
+import { asRefusal, errorAnswer, toolErrorBody } from "./respond.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    journey: Journey | null;
+  }
+}
+
+/** What the listener needs besides the gateway's own parts. */
+export interface ServerParts {
+  readonly gateway: Gateway;
+  readonly routes: readonly Route[];
+  readonly authenticator: Authenticator;
+  readonly reach: Reach;
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
+}
+
+/** The listener and its shutdown. */
+export interface Server {
+  readonly app: FastifyInstance;
+  readonly draining: () => boolean;
+  /**
+   * Takes no new work, ends open-ended streams with a readable last event, waits for the rest up to `grace` milliseconds,
+   * then ends that too.
+   */
+  drain(grace: number): Promise<void>;
+}
+
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+/** A client that sends its head or body slower than this is gone. */
+const REQUEST_TIMEOUT_MS = 60_000;
+
+/** Builds the listener; the caller listens. */
+export function buildServer(parts: ServerParts): Server {
+  const { gateway, reach } = parts;
+  const { config, log } = gateway;
+  const journeys = new Set<Journey>();
+  let draining = false;
+  let onEmpty: (() => void) | undefined;
+  const app = Fastify({
+    logger: false,
+    bodyLimit: config.server.limits.body,
+    exposeHeadRoutes: false,
+    trustProxy: config.server.trustedProxies.length === 0 ? false : [...config.server.trustedProxies],
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    forceCloseConnections: true,
+    return503OnClosing: false,
+    ...(parts.tls === undefined ? {} : { https: parts.tls }),
+    frameworkErrors: (error, request, reply) => fail(error, request, reply),
+  }) as unknown as FastifyInstance;
+  app.decorateRequest("journey", null);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+
+  for (const route of parts.routes) {
+    app.route({
+      method: METHODS,
+      url: route.config.path,
+      onRequest: (request, reply) => arrive(route, request, reply),
+      handler: (request, reply) => handle(request, reply),
+    });
+    serveMetadata(route);
+  }
+  app.setNotFoundHandler(() => {
+    throw new Refusal("not_found", "path");
+  });
+  app.setErrorHandler((error, request, reply) => fail(error, request, reply));
+
+  /** Stages 1 and 2: framing and principal. */
+  async function arrive(route: Route, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const journey = new Journey(randomUUID(), route, reply.raw, gateway, () => {
+      journeys.delete(journey);
+      if (journeys.size === 0) onEmpty?.();
+    });
+    journeys.add(journey);
+    request.journey = journey;
+    reply.headers(journey.replyHeaders);
+    const headers = readHeaders(request.raw);
+    journey.headers = headers;
+    checkHost(headers, reach);
+    reply.headers(checkOrigin(headers, reach));
+    if (draining) throw new Refusal("shutting_down", "draining", { headers: { connection: "close" } });
+    if (request.method === "OPTIONS" && headers.has("access-control-request-method")) {
+      await reply.code(204).headers(preflightHeaders(headers)).send();
+      journey.finish({ outcome: "preflight" });
+      return;
+    }
+    const session =
+      route.config.legacy === "pass" && (request.method === "GET" || request.method === "DELETE");
+    if (request.method !== "POST" && !session) {
+      throw new Refusal("method_not_allowed", "http_method", { headers: { allow: "POST" } });
+    }
+    if (request.method === "POST") checkMediaTypes(headers);
+    journey.principal = await parts.authenticator.authenticate(headers.get("authorization"), {
+      url: route.resource,
+      audiences: route.config.audiences,
+      metadataUrl: route.metadataUrl,
+    });
+    journey.draft.principal = auditPrincipal(journey.principal);
+  }
+
+  /** The other stages, in gateway.ts and legacy.ts. */
+  async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { journey, body } = request;
+    if (journey === null) throw new Refusal("internal", "no_journey");
+    if (request.method === "GET" || request.method === "DELETE") {
+      await serveSession(gateway, journey, reply, request.method);
+    } else {
+      await serve(gateway, journey, reply, Buffer.isBuffer(body) ? body : Buffer.alloc(0));
+    }
+    return reply;
+  }
+
+  /** RFC 9728 metadata, readable from every origin: it is public, and browsers read it before they have a token. */
+  function serveMetadata(route: Route): void {
+    const document = resourceMetadata(config.server.publicUrl, route.config.path, config.authentication);
+    if (document === undefined || config.authentication.mode === "anonymous") return;
+    const paths = new Set([resourceMetadataPath(route.config.path)]);
+    // Clients that know only the origin look at the root form; with several routes it would name a wrong resource.
+    if (parts.routes.length === 1) paths.add(resourceMetadataPath("/"));
+    for (const url of paths) {
+      app.route({
+        method: ["GET", "OPTIONS"],
+        url,
+        handler: async (request, reply) => {
+          const headers = readHeaders(request.raw);
+          checkHost(headers, reach);
+          reply.headers({ "access-control-allow-origin": "*", "cache-control": "max-age=300" });
+          if (request.method === "OPTIONS") {
+            return reply
+              .code(204)
+              .headers({ "access-control-allow-methods": "GET", "access-control-allow-headers": "*" })
+              .send();
+          }
+          return reply.send(document);
+        },
+      });
+    }
+  }
+
+  /** The mapper's one caller. */
+  function fail(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const journey = request.journey ?? undefined;
+    const refusal = asRefusal(fromFramework(thrown));
+    const requestId = journey?.requestId ?? randomUUID();
+    if (refusal.code === "internal") log.error({ requestId, err: refusal.cause }, "internal error");
+    else if (refusal.cause !== undefined)
+      log.warn({ requestId, cause: refusal.detail, err: refusal.cause }, "refused");
+    const id = journey?.id ?? null;
+    if (refusal instanceof ToolErrorRejection && id !== null) {
+      journey?.finish({ outcome: "refused", code: refusal.code, cause: refusal.detail });
+      return reply.code(200).header("content-type", "application/json").send(toolErrorBody(id));
+    }
+    const answer = errorAnswer(refusal, { id, requestId, httpStatus: config.errors.httpStatus });
+    journey?.finish({ outcome: "refused", code: refusal.code, cause: refusal.detail, ...stateOf(refusal) });
+    return reply
+      .code(answer.status)
+      .header("x-request-id", requestId)
+      .headers(answer.headers)
+      .send(answer.body);
+  }
+
+  return {
+    app,
+    draining: () => draining,
+    async drain(grace) {
+      draining = true;
+      const refusal = new Refusal("shutting_down", "shutdown");
+      for (const journey of journeys)
+        if (journey.draft.method === "subscriptions/listen") journey.stop(refusal);
+      if (journeys.size > 0) {
+        const timer = setTimeout(() => {
+          for (const journey of journeys) journey.stop(refusal);
+        }, grace);
+        await new Promise<void>((resolve) => {
+          onEmpty = resolve;
+        });
+        clearTimeout(timer);
+      }
+      await app.close();
+    },
+  };
+}
+
+/** What Fastify itself refuses, in our terms. */
+function fromFramework(thrown: unknown): unknown {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  switch (code) {
+    case "FST_ERR_CTP_BODY_TOO_LARGE":
+      return new Refusal("body_too_large", "body", { headers: { connection: "close" } });
+    case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
+      return new Refusal("malformed_http", "content_length", { headers: { connection: "close" } });
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+    case "FST_ERR_CTP_EMPTY_TYPE":
+      return new Refusal("unsupported_media_type", "media_type");
+    case "FST_ERR_BAD_URL":
+      return new Refusal("not_found", "url");
+    default:
+      return thrown;
+  }
+}
+
+const stateOf = (refusal: Refusal): { state?: "rejected" } =>
+  refusal.code === "invalid_request_state" ? { state: "rejected" } : {};

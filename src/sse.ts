@@ -22,15 +22,22 @@ export class EventStreamError extends Error {
   }
 }
 
+/** One event. `id` and `retry` belong to older revisions, which resume streams; modern streams drop them. */
+export interface SseEvent {
+  /** The data lines joined with LF (a copy; empty for an event that only carries an id, which holds no message). */
+  readonly data: Buffer;
+  /** `message` by default. */
+  readonly type: string;
+  readonly id: string | undefined;
+  readonly retry: string | undefined;
+}
+
 /** What the parser needs to know and whom it tells. Both callbacks run synchronously inside `feed`. */
 export interface SseOptions {
   /** Bound for the bytes held at once: the data lines of one event and the line being read. */
   readonly maxEventBytes: number;
-  /**
-   * One finished event: its data lines joined with LF (a copy; may be empty for an event that only carries an id,
-   * which holds no message), and its type, `message` by default.
-   */
-  readonly onEvent: (data: Buffer, type: string) => void;
+  /** One finished event. */
+  readonly onEvent: (event: SseEvent) => void;
   /** One comment line, without its colon. */
   readonly onComment?: (comment: Buffer) => void;
 }
@@ -78,6 +85,8 @@ class Parser implements SseParser {
   readonly #data = new Gathered();
   #dataLines = 0;
   #type = "";
+  #id: string | undefined;
+  #retry: string | undefined;
   #anyField = false;
   #firstLine = true;
   #afterCr = false;
@@ -167,23 +176,38 @@ class Parser implements SseParser {
       this.#dataLines += 1;
     } else if (field === "event") {
       this.#type = line.toString("utf8", from);
+    } else if (field === "id") {
+      const id = line.toString("utf8", from);
+      if (!id.includes("\0")) this.#id = id;
+    } else if (field === "retry") {
+      const retry = line.toString("latin1", from);
+      if (/^[0-9]{1,9}$/.test(retry)) this.#retry = retry;
     }
   }
 
   #dispatch(): void {
     const data = this.#dataLines > 0 ? Buffer.from(this.#data.view()) : undefined;
-    const type = this.#type === "" ? "message" : this.#type;
+    const event = { type: this.#type === "" ? "message" : this.#type, id: this.#id, retry: this.#retry };
     this.#data.clear();
     this.#dataLines = 0;
     this.#type = "";
+    this.#id = undefined;
+    this.#retry = undefined;
     this.#anyField = false;
-    if (data !== undefined) this.#options.onEvent(data, type);
+    if (data !== undefined) this.#options.onEvent({ data, ...event });
   }
 }
 
-/** A parser for one event stream; `id` and `retry` fields are read over, since this revision resumes no stream. */
+/** A parser for one event stream. */
 export function createSseParser(options: SseOptions): SseParser {
   return new Parser(options);
+}
+
+/** Prints an event of an older revision with the fields that its clients resume by. */
+export function printLegacyEvent(event: SseEvent): Buffer {
+  const id = event.id === undefined ? "" : `id: ${event.id}\n`;
+  const retry = event.retry === undefined ? "" : `retry: ${event.retry}\n`;
+  return Buffer.from(`event: ${event.type}\n${id}${retry}${lines(event.data.toString(), "data: ")}\n`);
 }
 
 function lines(text: string, prefix: string): string {

@@ -8,7 +8,7 @@ function read(chunks: readonly Uint8Array[], maxEventBytes = 1024): { seen: Seen
   const seen: Seen[] = [];
   const parser = createSseParser({
     maxEventBytes,
-    onEvent: (data, type) => seen.push([type, data.toString()]),
+    onEvent: ({ data, type }) => seen.push([type, data.toString()]),
     onComment: (comment) => seen.push([":", comment.toString()]),
   });
   for (const chunk of chunks) parser.feed(chunk);
@@ -152,7 +152,7 @@ t.test("an error of the receiver passes through", async (t) => {
 
 t.test("the data handed out stays as it was", async (t) => {
   const kept: Buffer[] = [];
-  const parser = createSseParser({ maxEventBytes: 64, onEvent: (data) => kept.push(data) });
+  const parser = createSseParser({ maxEventBytes: 64, onEvent: ({ data }) => kept.push(data) });
   const chunk = Buffer.from("data: one\n\n");
   parser.feed(chunk);
   chunk.fill(0);

@@ -1,0 +1,59 @@
+/**
+ * The headers an upstream gets: an allow-list, written by the gateway. The caller's token, cookies and keys have no way here.
+ * Spec: basic/authorization (no token passthrough); basic/transports/streamable-http (mirrored headers).
+ */
+import type { Headers } from "../http/framing.ts";
+import { encodeMirrored, isParamHeader } from "../mcp/mirrored-headers.ts";
+
+/** A header with the upstream's own credential; the value is secret. */
+export interface Credential {
+  readonly header: string;
+  readonly value: string;
+}
+
+const ACCEPT = "application/json, text/event-stream";
+/** Relayed from the caller as they are, if present: they carry no authority. */
+const TRACE = ["traceparent", "tracestate"];
+/** Relayed on legacy traffic only: the session belongs to the upstream. */
+const LEGACY = ["mcp-session-id", "last-event-id"];
+
+const withCredential = (credential: Credential | undefined): Record<string, string> =>
+  credential === undefined ? {} : { [credential.header.toLowerCase()]: credential.value };
+
+/** Headers of a modern POST. `target` is the name or uri to mirror, taken from the checked body. */
+export function modernHeaders(
+  caller: Headers,
+  message: { readonly method: string; readonly target: string | undefined; readonly version: string },
+  credential: Credential | undefined,
+): Record<string, string> {
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    accept: ACCEPT,
+    "accept-encoding": "identity",
+    "mcp-protocol-version": message.version,
+    "mcp-method": message.method,
+  };
+  if (message.target !== undefined) headers["mcp-name"] = encodeMirrored(message.target);
+  for (const [name, value] of caller) {
+    if (TRACE.includes(name) || isParamHeader(name, value)) headers[name] = value;
+  }
+  return Object.assign(headers, withCredential(credential));
+}
+
+/** Headers of a legacy request: those of its revision, nothing of the modern one. */
+export function legacyHeaders(
+  caller: Headers,
+  method: "POST" | "GET" | "DELETE",
+  version: string | undefined,
+  credential: Credential | undefined,
+): Record<string, string> {
+  const headers: Record<string, string> = { accept: method === "GET" ? "text/event-stream" : ACCEPT };
+  headers["accept-encoding"] = "identity";
+  if (method === "POST") headers["content-type"] = "application/json";
+  if (version !== undefined) headers["mcp-protocol-version"] = version;
+  for (const name of [...TRACE, ...LEGACY]) {
+    const value = caller.get(name);
+    if (value !== undefined) headers[name] = value;
+  }
+  return Object.assign(headers, withCredential(credential));
+}

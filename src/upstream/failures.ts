@@ -1,0 +1,49 @@
+/**
+ * What can go wrong between the gateway and an upstream, in the few words a client may hear.
+ * Addresses, codes and texts of the cause stay in the log.
+ */
+import { Refusal } from "../errors.ts";
+
+/** A request that got no response head. */
+export class UpstreamFailure extends Error {
+  override readonly name = "UpstreamFailure";
+  readonly refusal: Refusal;
+  /** True when not one byte was written: a redeemed state may be given back. */
+  readonly nothingSent: boolean;
+
+  constructor(refusal: Refusal, nothingSent: boolean) {
+    super(refusal.message, { cause: refusal });
+    this.refusal = refusal;
+    this.nothingSent = nothingSent;
+  }
+}
+
+const TIMEOUTS: ReadonlyMap<string, string> = new Map([
+  ["UND_ERR_HEADERS_TIMEOUT", "headers_timeout"],
+  ["UND_ERR_BODY_TIMEOUT", "idle_timeout"],
+]);
+
+const BROKEN: ReadonlyMap<string, string> = new Map([
+  ["UND_ERR_HEADERS_OVERFLOW", "headers_overflow"],
+  ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "length_mismatch"],
+]);
+
+/** Maps an error of the HTTP client to a refusal: timeout 504, broken HTTP or unreachable 502. */
+export function asUpstreamRefusal(error: Error): Refusal {
+  if (error instanceof Refusal) return error;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const timeout = TIMEOUTS.get(code);
+  if (timeout !== undefined) return new Refusal("upstream_timeout", timeout, { cause: error });
+  const broken = BROKEN.get(code) ?? (code.startsWith("HPE_") ? "malformed_http" : undefined);
+  if (broken !== undefined) return new Refusal("upstream_fault", broken, { cause: error });
+  const detail = code === "UND_ERR_CONNECT_TIMEOUT" ? "connect_timeout" : reachDetail(code, error);
+  return new Refusal("upstream_unreachable", detail, { cause: error });
+}
+
+function reachDetail(code: string, error: Error): string {
+  if (code === "ECONNREFUSED") return "connection_refused";
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "dns";
+  if (code.startsWith("ERR_TLS") || /CERT|SELF_SIGNED|ISSUER/.test(code)) return "tls";
+  if (error.message === "aborted") return "aborted";
+  return "connection_lost";
+}

@@ -1,0 +1,39 @@
+/**
+ * The last step of the request half, and the release of a redemption (design section 5): after the first byte it is spent for good.
+ */
+import type { Journey } from "../journey.ts";
+import type { UpstreamResponse } from "./dispatch.ts";
+import { UpstreamFailure } from "./failures.ts";
+
+/** What is sent, and how to give the state back if it surely did not arrive. */
+export interface Sending {
+  readonly method: "POST" | "GET" | "DELETE";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | null;
+  readonly openEnded: boolean;
+  /** Gives back what this request redeemed. */
+  readonly release: (() => Promise<void>) | undefined;
+}
+
+/**
+ * Sends a request once.
+ * @throws Refusal for a request that got no response head; a redeemed state is given back only if nothing was sent
+ */
+export async function send(journey: Journey, sending: Sending): Promise<UpstreamResponse> {
+  const { method, headers, body, openEnded, release } = sending;
+  const { signal } = journey;
+  try {
+    const retry = release !== undefined;
+    const response = await journey.route.upstream.send({ method, headers, body, retry, openEnded, signal });
+    journey.draft.upstreamStatus = response.status;
+    return response;
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    // outcome: given back only if the upstream surely got nothing; after the first byte it is spent for good.
+    if (release !== undefined && error.nothingSent) {
+      await release();
+      journey.draft.state = "released";
+    }
+    throw journey.stopped ?? error.refusal;
+  }
+}

@@ -1,9 +1,46 @@
 /**
- * What every room may say to the operator's log. A pino logger satisfies it.
- * Callers never pass a secret, a token, a state, answers or arguments.
+ * The operator's log: JSON lines by pino. Callers never pass a secret, a token, a state, answers or arguments;
+ * errors are reduced to what cannot hold one, since libraries hang commands and inputs on them.
  */
+import pino from "pino";
+
+/** What every room may say to the operator's log. A pino logger satisfies it. */
 export interface Log {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
+}
+
+const MAX_CAUSES = 4;
+
+/** An error as the log shows it: no own properties but `code`, causes up to a depth. */
+export function logError(thrown: unknown, depth = 0): object {
+  if (!(thrown instanceof Error)) return { type: typeof thrown };
+  return {
+    type: thrown.name,
+    message: thrown.message,
+    ...("code" in thrown && typeof thrown.code === "string" ? { code: thrown.code } : {}),
+    stack: thrown.stack
+      ?.split("\n")
+      .slice(1, 8)
+      .map((line) => line.trim()),
+    ...(thrown.cause === undefined || depth >= MAX_CAUSES
+      ? {}
+      : { cause: logError(thrown.cause, depth + 1) }),
+  };
+}
+
+/**
+ * Opens the log.
+ * @param destination a stream for tests; standard output otherwise
+ */
+export function createLog(level: string, destination?: pino.DestinationStream): pino.Logger {
+  const options: pino.LoggerOptions = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    serializers: { err: (error: unknown) => logError(error) },
+  };
+  return destination === undefined ? pino(options) : pino(options, destination);
 }

@@ -1,0 +1,101 @@
+/**
+ * The audit record: one per decision, and all redaction in one place.
+ * What is secret is never put in: no state, token, answer, question text or credential has a field here;
+ * arguments only where `audit.arguments` asks for them.
+ */
+import type { Claims } from "../envelope/format.ts";
+import type { RefusalCode } from "../errors.ts";
+import type { Target } from "../mcp/methods.ts";
+import type { Principal } from "../principal/principal.ts";
+
+/** How a request ended. */
+export type Outcome =
+  | "preflight"
+  | "complete"
+  | "input_required"
+  | "error"
+  | "accepted"
+  | "stream"
+  | "refused"
+  | "cancelled";
+
+/** One decision, as it is written. */
+export interface AuditRecord {
+  readonly type: "audit";
+  /** RFC 3339. */
+  readonly time: string;
+  readonly requestId: string;
+  readonly route: string;
+  readonly era?: "modern" | "legacy";
+  readonly version?: string;
+  readonly principal?: {
+    readonly anonymous?: true;
+    readonly issuer?: string;
+    readonly subject?: string;
+    readonly client?: string;
+    readonly tenant?: string;
+  };
+  readonly method?: string;
+  readonly target?: Target;
+  /** Present only with `audit.arguments: true`: JSON text as the client sent it. */
+  readonly arguments?: string;
+  /** Id of the policy that decided. */
+  readonly policy?: string;
+  readonly outcome: Outcome;
+  /** Refusals: the public code, and the true cause that the client is not told. */
+  readonly code?: RefusalCode;
+  readonly cause?: string;
+  /** What became of the state that the request brought. */
+  readonly state?: "redeemed" | "released" | "rejected" | "reprompted";
+  /** Joins the rounds of one call; with `round` and the id of the sealed state. */
+  readonly chain?: string;
+  readonly round?: number;
+  readonly jti?: string;
+  /** Kinds of the questions that went out with this answer. */
+  readonly asked?: readonly string[];
+  /** Actions of the answers that came with this request. */
+  readonly answers?: readonly string[];
+  readonly upstreamStatus?: number;
+  readonly latencyMs: number;
+}
+
+/** What stages add while the request is on its way. */
+export type Draft = { -readonly [K in keyof AuditRecord]?: AuditRecord[K] };
+
+const MAX_NAME_CHARACTERS = 256;
+const METHOD = /^[A-Za-z][A-Za-z0-9_./-]{0,63}$/;
+
+/** The parts of a principal that audit shows. */
+export function auditPrincipal(principal: Principal): NonNullable<AuditRecord["principal"]> {
+  if (principal.anonymous) return { anonymous: true };
+  const { issuer, subject, client, tenant } = principal;
+  return {
+    issuer,
+    subject: shorten(subject),
+    ...(client === undefined ? {} : { client: shorten(client) }),
+    ...(tenant === undefined ? {} : { tenant: shorten(tenant) }),
+  };
+}
+
+/** A method as audit shows it: free text from a client is not repeated. */
+export const auditMethod = (method: string): string => (METHOD.test(method) ? method : "(not a method name)");
+
+/** A target as audit shows it: a uri without userinfo, query and fragment, where secrets ride. */
+export function auditTarget(target: Target): Target {
+  const name =
+    target.kind === "resource"
+      ? target.name.replace(/[?#].*$/s, "").replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, "$1")
+      : target.name;
+  return { kind: target.kind, name: shorten(name) };
+}
+
+/** The chain members of a sealed state. */
+export const auditChain = (claims: Claims): Pick<AuditRecord, "chain" | "round" | "jti"> => ({
+  chain: claims.chain,
+  round: claims.round,
+  jti: claims.jti,
+});
+
+function shorten(text: string): string {
+  return text.length <= MAX_NAME_CHARACTERS ? text : `${text.slice(0, MAX_NAME_CHARACTERS)}…`;
+}

@@ -1,0 +1,41 @@
+/**
+ * The admin listener: liveness, readiness, metrics. It never depends on the upstream. Design section 9.
+ */
+import Fastify, { type FastifyInstance } from "fastify";
+import type { Config } from "./config/schema.ts";
+import type { Metrics } from "./metrics.ts";
+import type { RedemptionStore } from "./redemption/store.ts";
+
+/** What readiness is judged by. */
+export interface HealthSources {
+  readonly store: RedemptionStore;
+  readonly metrics: Metrics;
+  readonly readiness: NonNullable<Config["admin"]>["readiness"];
+  /** True once the gateway takes no new work. */
+  readonly draining: () => boolean;
+}
+
+/** Builds the admin app; the caller listens. */
+export function buildAdmin({ store, metrics, readiness, draining }: HealthSources): FastifyInstance {
+  const app = Fastify({ logger: false, forceCloseConnections: true });
+  app.addHook("onSend", async (_request, reply) => {
+    reply.header("cache-control", "no-store");
+  });
+  app.get("/healthz", async () => ({ status: "ok" }));
+  app.get("/readyz", async (_request, reply) => {
+    const health = store.health();
+    const storeState = health.available ? "ok" : "degraded";
+    const ready = !draining() && (health.available || readiness.store === "optional");
+    return reply.code(ready ? 200 : 503).send({
+      status: draining() ? "draining" : ready ? "ready" : "not ready",
+      store: storeState,
+      ...(health.reason === undefined ? {} : { reason: health.reason }),
+    });
+  });
+  app.get("/metrics", async (_request, reply) => {
+    const { type, text } = await metrics.expose();
+    return reply.type(type).send(text);
+  });
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: "not found" }));
+  return app;
+}

@@ -1,0 +1,100 @@
+/**
+ * The record of one HTTP request on its way through the gateway: its id, what audit will say, and when the client left.
+ * Written once, at the end, by `finish`.
+ */
+import type { ServerResponse } from "node:http";
+import type { Draft } from "./audit/record.ts";
+import type { AuditLog } from "./audit/sinks.ts";
+import type { Route } from "./call.ts";
+import { Refusal } from "./errors.ts";
+import type { Headers } from "./http/framing.ts";
+import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import { ANONYMOUS, type Principal } from "./principal/principal.ts";
+
+/** Where decisions are written. */
+export interface Witnesses {
+  readonly audit: AuditLog;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** See the file's header. */
+export class Journey {
+  readonly requestId: string;
+  readonly route: Route;
+  readonly startedAt: number;
+  readonly draft: Draft = {};
+  /** JSON text of the request's id, once one was read. */
+  id: string | null = null;
+  headers: Headers = new Map();
+  principal: Principal = ANONYMOUS;
+  /** Headers of every answer to this request, also of refusals. */
+  readonly replyHeaders: Record<string, string>;
+  readonly #end = new AbortController();
+  readonly #witnesses: Witnesses;
+  #finished = false;
+
+  constructor(
+    requestId: string,
+    route: Route,
+    raw: ServerResponse,
+    witnesses: Witnesses,
+    onClose: () => void,
+  ) {
+    this.requestId = requestId;
+    this.route = route;
+    this.startedAt = witnesses.now();
+    this.replyHeaders = { "x-request-id": requestId, "cache-control": "no-store" };
+    this.#witnesses = witnesses;
+    raw.once("close", () => {
+      if (!raw.writableFinished) this.stop(new Refusal("cancelled", "client_left"));
+      onClose();
+    });
+  }
+
+  /**
+   * Aborted, with a refusal as its reason, when the client has gone (cancellation by disconnect, basic/transports/streamable-http)
+   * or when the gateway's shutdown has no more time.
+   */
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  /** The refusal this request was stopped with. */
+  get stopped(): Refusal | undefined {
+    return this.signal.reason instanceof Refusal ? this.signal.reason : undefined;
+  }
+
+  /** Stops the request: what waits for the upstream or streams from it ends now. */
+  stop(refusal: Refusal): void {
+    this.#end.abort(refusal);
+  }
+
+  /** Writes the audit record, counts it, and logs a line; later calls do nothing. */
+  finish(last: Draft): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    const { audit, metrics, log, now } = this.#witnesses;
+    const ended = now();
+    const outcome =
+      this.stopped?.code === "cancelled" ? "cancelled" : (last.outcome ?? this.draft.outcome ?? "complete");
+    const record = {
+      type: "audit",
+      time: new Date(ended).toISOString(),
+      requestId: this.requestId,
+      route: this.route.config.path,
+      ...this.draft,
+      ...last,
+      outcome,
+      latencyMs: Math.max(0, ended - this.startedAt),
+    } as const;
+    audit.write(record);
+    metrics.observe(record);
+    if (outcome === "refused") {
+      log.warn({ requestId: this.requestId, code: record.code, cause: record.cause }, "request refused");
+    }
+  }
+}

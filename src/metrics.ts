@@ -1,0 +1,122 @@
+/**
+ * Counters and histograms in the Prometheus format. Label values come from bounded sets only.
+ */
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { AuditRecord } from "./audit/record.ts";
+import type { Keyring } from "./keyring.ts";
+import type { Limits } from "./limits.ts";
+import type { RedemptionStore } from "./redemption/store.ts";
+
+const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** Methods that get a label value of their own; a client's free text must not become a time series. */
+const KNOWN_METHODS: ReadonlySet<string> = new Set([
+  "server/discover",
+  "tools/list",
+  "tools/call",
+  "prompts/list",
+  "prompts/get",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "completion/complete",
+  "subscriptions/listen",
+  "initialize",
+  "ping",
+]);
+
+/** The process's metrics. */
+export interface Metrics {
+  /** Counts one decision. */
+  observe(record: AuditRecord): void;
+  /** A redemption was tried: `redeemed`, `already_redeemed`, `epoch_mismatch`, `expired` or `unavailable`. */
+  redemption(outcome: string): void;
+  /** The exposition text and its media type. */
+  expose(): Promise<{ readonly type: string; readonly text: string }>;
+}
+
+/** Registers the metrics; gauges read their sources when scraped. */
+export function createMetrics(sources: {
+  readonly ring: Keyring;
+  readonly store: RedemptionStore;
+  readonly limits: Limits;
+}): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const requests = new Counter({
+    name: "sealgate_requests_total",
+    help: "Requests by route, method and outcome",
+    labelNames: ["route", "method", "outcome"],
+    registers,
+  });
+  const refusals = new Counter({
+    name: "sealgate_refusals_total",
+    help: "Refusals by public code and true cause",
+    labelNames: ["route", "code", "cause"],
+    registers,
+  });
+  const seals = new Counter({
+    name: "sealgate_seals_total",
+    help: "States sealed",
+    labelNames: ["route"],
+    registers,
+  });
+  const opens = new Counter({
+    name: "sealgate_opens_total",
+    help: "States presented, by what became of them",
+    labelNames: ["route", "result"],
+    registers,
+  });
+  const redemptions = new Counter({
+    name: "sealgate_redemptions_total",
+    help: "Redemptions by outcome",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const latency = new Histogram({
+    name: "sealgate_request_duration_seconds",
+    help: "Time from the request's head to the end of its answer",
+    labelNames: ["route", "outcome"],
+    buckets: LATENCY_SECONDS,
+    registers,
+  });
+  new Gauge({
+    name: "sealgate_in_flight",
+    help: "Requests and open-ended streams in flight",
+    labelNames: ["kind"],
+    registers,
+    collect() {
+      this.set({ kind: "request" }, sources.limits.inFlight);
+      this.set({ kind: "stream" }, sources.limits.streams);
+    },
+  });
+  new Gauge({
+    name: "sealgate_store_available",
+    help: "1 while the redemption store can be used",
+    registers,
+    collect() {
+      this.set(sources.store.health().available ? 1 : 0);
+    },
+  });
+  const keys = new Gauge({
+    name: "sealgate_keys",
+    help: "Keys in the ring by label; 1 for the primary, 0 for keys that only open",
+    labelNames: ["id"],
+    registers,
+  });
+  for (const { id, primary } of sources.ring.labels()) keys.set({ id }, primary ? 1 : 0);
+  return {
+    observe(record) {
+      const { route, outcome } = record;
+      const method =
+        record.method !== undefined && KNOWN_METHODS.has(record.method) ? record.method : "other";
+      requests.inc({ route, method, outcome });
+      latency.observe({ route, outcome }, record.latencyMs / 1000);
+      if (record.code !== undefined) refusals.inc({ route, code: record.code, cause: record.cause ?? "" });
+      if (outcome === "input_required") seals.inc({ route });
+      if (record.state !== undefined) opens.inc({ route, result: record.state });
+    },
+    redemption: (outcome) => redemptions.inc({ outcome }),
+    expose: async () => ({ type: registry.contentType, text: await registry.metrics() }),
+  };
+}

@@ -1,0 +1,232 @@
+/**
+ * The response half for one message of the server: what leaves for it, or why it must not. Pure but for sealing.
+ * Order: message → protocol → questions → seal → lists. Design section 2.
+ */
+import type { Authorizer } from "./authorization.ts";
+import type { Call } from "./call.ts";
+import { judgeUpstreamMissing } from "./capability/check.ts";
+import type { Config } from "./config/schema.ts";
+import type { Claims } from "./envelope/format.ts";
+import { Refusal } from "./errors.ts";
+import { JsonError, type JsonText, type Node, scan } from "./json/scan.ts";
+import { type Edit, editObject, keepItems, replace, splice } from "./json/splice.ts";
+import { filterList, isList, privateMembers } from "./lists.ts";
+import { servedVersions } from "./mcp/era.ts";
+import { parseServerMessage, sameId } from "./mcp/message.ts";
+import type { Target } from "./mcp/methods.ts";
+import { sealRound } from "./round-trip/result.ts";
+import type { RoundTripContext } from "./round-trip/retry.ts";
+
+/** What is known when an answer comes. */
+export interface AnswerContext {
+  readonly roundTrip: RoundTripContext;
+  readonly authorizer: Authorizer;
+  readonly limits: Config["server"]["limits"];
+  readonly call: Call;
+  /** Claims of the state that this request redeemed, if it was a retry. */
+  readonly redeemed: Claims | undefined;
+}
+
+/** What leaves for one message. `final` answers the request; a dropped message leaves nothing. */
+export type Answer =
+  | {
+      readonly kind: "final";
+      readonly outcome: "complete" | "input_required" | "error";
+      readonly bytes: Buffer;
+      /** JSON-RPC error code of an error. */
+      readonly rpcCode: number | undefined;
+      /** Claims of the state that was sealed. */
+      readonly sealed: Claims | undefined;
+    }
+  | { readonly kind: "notification"; readonly bytes: Buffer }
+  | { readonly kind: "dropped"; readonly detail: string };
+
+/** Extensions whose messages carry questions past the envelope; their notifications do not pass. */
+const TASK_NOTIFICATIONS = /^notifications\/tasks(\/|$)/;
+const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
+/** Retired here: it carried questions inside an error. */
+const URL_ELICITATION_REQUIRED = -32042;
+const MISSING_CAPABILITY = -32021;
+const INVALID_PARAMS = -32602;
+
+/**
+ * Judges one message of the server.
+ * @param bytes one JSON text, untrusted
+ * @throws Refusal for what must not reach the client
+ */
+export function judgeMessage(context: AnswerContext, bytes: Buffer): Answer {
+  const doc = scanServer(bytes, context.limits);
+  const message = parseServerMessage(doc);
+  switch (message.type) {
+    case "request":
+      throw new Refusal("upstream_fault", "server_request");
+    case "notification":
+      return judgeNotification(context, doc, message);
+    case "result":
+      return judgeResult(context, doc, message.result, idEdit(context.call, doc, message.id));
+    case "error":
+      return judgeError(context, doc, message.error, idEdit(context.call, doc, message.id));
+  }
+}
+
+/** Scans a text of the server. @throws Refusal `upstream_fault` with the scanner's fault */
+export function scanServer(bytes: Buffer, limits: Config["server"]["limits"]): JsonText {
+  try {
+    return scan(bytes, { bytes: Math.max(limits.body, limits.event), depth: limits.depth });
+  } catch (error) {
+    if (error instanceof JsonError) throw new Refusal("upstream_fault", `json_${error.fault}`);
+    throw error;
+  }
+}
+
+/** The answer must be for this request; it leaves with the id in the client's own spelling. */
+function idEdit(call: Call, doc: JsonText, id: string | undefined): Edit[] {
+  const own = call.message.id;
+  const node = doc.get(doc.root, "id");
+  if (node === undefined) return editObject(doc, doc.root, { set: { id: own } });
+  if (id !== undefined && !sameId(id, own)) throw new Refusal("upstream_fault", "id_mismatch");
+  return id === own ? [] : [replace(doc, node, own)];
+}
+
+function judgeNotification(
+  { authorizer, call }: AnswerContext,
+  doc: JsonText,
+  message: { readonly method: string; readonly params: Node | undefined },
+): Answer {
+  if (TASK_NOTIFICATIONS.test(message.method)) return { kind: "dropped", detail: "tasks" };
+  for (const name of ["requestState", "inputRequests"]) {
+    if (doc.get(message.params, name) !== undefined)
+      return { kind: "dropped", detail: "state_in_notification" };
+  }
+  if (message.method === "notifications/resources/updated") {
+    const uri = doc.get(message.params, "uri");
+    const name =
+      uri !== undefined && doc.kind(uri) === "string" && doc.wellFormed(uri) ? doc.string(uri) : undefined;
+    const op =
+      name === undefined
+        ? undefined
+        : { method: "resources/read", target: { kind: "resource", name } as const };
+    if (op === undefined || !authorizer.decide(call.journey.principal, op).allowed) {
+      return { kind: "dropped", detail: "hidden_resource" };
+    }
+  }
+  return { kind: "notification", bytes: doc.bytes };
+}
+
+function judgeResult(context: AnswerContext, doc: JsonText, result: Node, idEdits: Edit[]): Answer {
+  const { call, redeemed, roundTrip } = context;
+  if (doc.kind(result) !== "object") throw new Refusal("upstream_fault", "result_shape");
+  const final = (
+    outcome: "complete" | "input_required",
+    edits: readonly Edit[],
+    sealed?: Claims,
+  ): Answer => ({
+    kind: "final",
+    outcome,
+    bytes: splice(doc.bytes, [...idEdits, ...edits]),
+    rpcCode: undefined,
+    sealed,
+  });
+  switch (resultType(doc, result)) {
+    case "input_required": {
+      const { edits, claims } = sealRound(roundTrip, call, redeemed, doc, result);
+      return final("input_required", edits, claims);
+    }
+    case "complete":
+      return final("complete", completeEdits(context, doc, result));
+    default:
+      // Unknown types, and tasks: an extension that the gateway took out of the declared capabilities.
+      throw new Refusal("upstream_fault", "result_type");
+  }
+}
+
+/** Absent means complete (basic/index); it is not added, since that is the server's to say. */
+function resultType(doc: JsonText, result: Node): string {
+  const node = doc.get(result, "resultType");
+  if (node === undefined) return "complete";
+  if (doc.kind(node) !== "string" || !doc.wellFormed(node))
+    throw new Refusal("upstream_fault", "result_type");
+  return doc.string(node);
+}
+
+function completeEdits(context: AnswerContext, doc: JsonText, result: Node): Edit[] {
+  const { authorizer, call, redeemed } = context;
+  const { method } = call.message;
+  const personal = redeemed !== undefined || (isList(method) && !authorizer.open);
+  const set = personal ? privateMembers(doc, result, isList(method) || method === "resources/read") : {};
+  // Some servers mark a state-only round complete (Go SDK); its state must not leave in clear.
+  const remove = new Set(["requestState"].filter((name) => doc.get(result, name) !== undefined));
+  if (doc.get(result, "inputRequests") !== undefined)
+    throw new Refusal("upstream_fault", "questions_in_complete");
+  const edits = filterList(authorizer, call.journey.principal, doc, result, method);
+  if (method === "server/discover") edits.push(...discoverEdits(call, doc, result));
+  if (remove.size > 0 || Object.keys(set).length > 0) edits.push(...editObject(doc, result, { set, remove }));
+  return edits;
+}
+
+/** The versions and extensions that the gateway does not serve are not offered. */
+function discoverEdits(call: Call, doc: JsonText, result: Node): Edit[] {
+  const edits: Edit[] = [];
+  const served = servedVersions(call.journey.route.config.legacy);
+  const versions = doc.get(result, "supportedVersions");
+  if (versions !== undefined) {
+    const offered = [...doc.items(versions)].filter((item) => served.includes(text(doc, item) ?? ""));
+    if (offered.length === 0) {
+      throw new Refusal("unsupported_version", "upstream_versions", {
+        data: { supported: [], requested: call.version },
+      });
+    }
+    edits.push(...keepItems(doc, versions, (item) => offered.includes(item)));
+  }
+  const extensions = doc.get(doc.get(result, "capabilities"), "extensions");
+  if (extensions !== undefined && doc.get(extensions, TASKS_EXTENSION) !== undefined) {
+    edits.push(...editObject(doc, extensions, { remove: new Set([TASKS_EXTENSION]) }));
+  }
+  return edits;
+}
+
+function judgeError(context: AnswerContext, doc: JsonText, error: Node, idEdits: Edit[]): Answer {
+  const { call, authorizer } = context;
+  const code = doc.value(doc.get(error, "code") ?? error);
+  if (typeof code !== "number") throw new Refusal("upstream_fault", "error_shape");
+  if (code === URL_ELICITATION_REQUIRED) throw new Refusal("upstream_fault", "questions_in_error");
+  if (code === MISSING_CAPABILITY) {
+    const required = doc.get(doc.get(error, "data"), "requiredCapabilities");
+    throw judgeUpstreamMissing(required && doc.value(required), call.declared, call.allow);
+  }
+  // Where policy hides targets, "no such name" must read the same whether the gateway or the server says it.
+  if (
+    code === INVALID_PARAMS &&
+    call.target !== undefined &&
+    !authorizer.open &&
+    saysUnknown(doc, error, call.target)
+  ) {
+    throw unknownTarget(call.target);
+  }
+  return {
+    kind: "final",
+    outcome: "error",
+    bytes: splice(doc.bytes, idEdits),
+    rpcCode: code,
+    sealed: undefined,
+  };
+}
+
+/** The answer that an unknown name gets, and so a hidden one too. */
+export function unknownTarget(target: Target): Refusal {
+  const code = { tool: "unknown_tool", prompt: "unknown_prompt", resource: "unknown_resource" } as const;
+  return new Refusal(code[target.kind], "unknown_target");
+}
+
+function saysUnknown(doc: JsonText, error: Node, target: Target): boolean {
+  const message = text(doc, doc.get(error, "message")) ?? "";
+  return (
+    message.includes(target.name) && /\b(not found|unknown|no such)\b/i.test(message.replace(target.name, ""))
+  );
+}
+
+function text(doc: JsonText, node: Node | undefined): string | undefined {
+  return node !== undefined && doc.kind(node) === "string" && doc.wellFormed(node)
+    ? doc.string(node)
+    : undefined;
+}

@@ -1,0 +1,41 @@
+/**
+ * A route as it was opened at start, and one modern request on it as the request half hands it on.
+ */
+import type { Config } from "./config/schema.ts";
+import type { Journey } from "./journey.ts";
+import type { JsonText, Node } from "./json/scan.ts";
+import type { Declared } from "./mcp/capabilities.ts";
+import type { RequestMessage } from "./mcp/message.ts";
+import type { Target } from "./mcp/methods.ts";
+import type { Credential } from "./upstream/credentials.ts";
+import type { Upstream } from "./upstream/dispatch.ts";
+
+/** What a server may be let to ask (configuration `capability.allow`). */
+export type Ask = Config["capability"]["allow"][number];
+
+/** One configured route with what was opened for it at start. */
+export interface Route {
+  readonly config: Config["routes"][number];
+  /** The route's own URL, its OAuth resource identifier (RFC 8707). */
+  readonly resource: string;
+  /** Where its protected resource metadata stands (RFC 9728). */
+  readonly metadataUrl: string;
+  readonly upstream: Upstream;
+  readonly credential: Credential | undefined;
+  /** What this route lets a server ask while it answers a call of `tool`. */
+  allowedAsks(tool: string | undefined): ReadonlySet<Ask>;
+}
+
+/** One modern request that may be forwarded: parsed, checked against its headers, authorized. */
+export interface Call {
+  readonly journey: Journey;
+  readonly doc: JsonText;
+  readonly message: RequestMessage;
+  readonly params: Node | undefined;
+  /** Negotiated protocol version. */
+  readonly version: string;
+  readonly target: Target | undefined;
+  /** What the client declared, before policy narrowed it. */
+  readonly declared: Declared;
+  readonly allow: ReadonlySet<Ask>;
+}

@@ -1,0 +1,170 @@
+/**
+ * Traffic of the revisions before 2026-07-28, on routes with `legacy: pass`: scanned, authorized, lists filtered, otherwise
+ * byte-true. Its questions travel as requests of the server and are not filtered; there is no state to seal.
+ * What mixes the eras never comes here (mcp/era.ts).
+ */
+import type { FastifyReply } from "fastify";
+import { authorize } from "./admission.ts";
+import { scanServer } from "./answer.ts";
+import type { Authorizer } from "./authorization.ts";
+import type { Config } from "./config/schema.ts";
+import { checkHead, type Delivery, deliverJson, deliverStream } from "./deliver.ts";
+import { Refusal } from "./errors.ts";
+import type { Gateway } from "./gateway.ts";
+import type { Journey } from "./journey.ts";
+import type { JsonText } from "./json/scan.ts";
+import { splice } from "./json/splice.ts";
+import { filterList } from "./lists.ts";
+import { LEGACY_VERSIONS, servedVersions } from "./mcp/era.ts";
+import { type parseClientMessage, parseServerMessage } from "./mcp/message.ts";
+import { printLegacyEvent } from "./sse.ts";
+import { legacyHeaders } from "./upstream/credentials.ts";
+import type { UpstreamResponse } from "./upstream/dispatch.ts";
+import { send } from "./upstream/send.ts";
+
+/** One legacy POST, parsed. */
+export interface LegacyPost {
+  readonly doc: JsonText;
+  readonly message: ReturnType<typeof parseClientMessage>;
+  readonly version: string | undefined;
+}
+
+/** The refusal of a legacy request on a route that serves none; its text names the setting. */
+export function refuseLegacy(
+  doc: JsonText,
+  message: LegacyPost["message"],
+  header: string | undefined,
+): Refusal {
+  const asked = "params" in message ? doc.get(message.params, "protocolVersion") : undefined;
+  const requested =
+    asked !== undefined && doc.kind(asked) === "string" && doc.wellFormed(asked) ? doc.string(asked) : header;
+  return new Refusal("legacy_refused", "legacy", {
+    data: { supported: servedVersions("refuse"), requested: (requested ?? "").slice(0, 32) },
+  });
+}
+
+/** Serves one legacy POST. @throws Refusal */
+export async function serveLegacy(
+  gateway: Gateway,
+  journey: Journey,
+  reply: FastifyReply,
+  post: LegacyPost,
+): Promise<void> {
+  const { doc, message, version } = post;
+  if ("method" in message) authorize(gateway.authorizer, journey, doc, message);
+  const method = "method" in message ? message.method : undefined;
+  const headers = legacyHeaders(journey.headers, "POST", version, journey.route.credential);
+  const slot = gateway.limits.enter("request");
+  try {
+    const response = await send(journey, {
+      method: "POST",
+      headers,
+      body: doc.bytes,
+      openEnded: true,
+      release: undefined,
+    });
+    await deliverLegacy(gateway, journey, reply, response, message.type === "request" ? method : undefined);
+  } finally {
+    slot.leave();
+  }
+}
+
+/** Serves the GET stream and the DELETE of a legacy session. @throws Refusal */
+export async function serveSession(
+  gateway: Gateway,
+  journey: Journey,
+  reply: FastifyReply,
+  method: "GET" | "DELETE",
+): Promise<void> {
+  const version = journey.headers.get("mcp-protocol-version");
+  if (version !== undefined && !LEGACY_VERSIONS.includes(version)) {
+    throw new Refusal("method_not_allowed", "modern_get", { headers: { allow: "POST" } });
+  }
+  journey.draft.era = "legacy";
+  const headers = legacyHeaders(journey.headers, method, version, journey.route.credential);
+  const slot = gateway.limits.enter(method === "GET" ? "stream" : "request");
+  try {
+    const response = await send(journey, {
+      method,
+      headers,
+      body: null,
+      openEnded: true,
+      release: undefined,
+    });
+    if (response.status === 405) {
+      response.abort();
+      throw new Refusal("method_not_allowed", "upstream", { headers: { allow: "POST" } });
+    }
+    await deliverLegacy(gateway, journey, reply, response, undefined);
+  } finally {
+    slot.leave();
+  }
+}
+
+async function deliverLegacy(
+  gateway: Gateway,
+  journey: Journey,
+  reply: FastifyReply,
+  response: UpstreamResponse,
+  method: string | undefined,
+): Promise<void> {
+  const { limits } = gateway.config.server;
+  const delivery: Delivery = { journey, reply, limits, httpStatus: gateway.config.errors.httpStatus };
+  const session = response.headers["mcp-session-id"];
+  if (typeof session === "string") reply.header("mcp-session-id", session);
+  switch (checkHead(response)) {
+    case "empty":
+      response.abort();
+      await reply.code(response.status).send();
+      journey.finish({ outcome: "accepted" });
+      return;
+    case "json": {
+      const bytes = filter(gateway.authorizer, journey, await response.collect(limits.body), limits);
+      await deliverJson(delivery, { status: response.status, bytes });
+      journey.finish({ outcome: "complete" });
+      return;
+    }
+    case "stream": {
+      if (method === undefined) journey.finish({ outcome: "stream" });
+      const refusal = await deliverStream(
+        delivery,
+        response,
+        (event) => ({
+          write: printLegacyEvent({
+            ...event,
+            data:
+              event.data.length === 0 ? event.data : filter(gateway.authorizer, journey, event.data, limits),
+          }),
+          final: false,
+        }),
+        true,
+      );
+      journey.finish(
+        refusal === undefined
+          ? { outcome: "complete" }
+          : { outcome: "refused", code: refusal.code, cause: refusal.detail },
+      );
+      return;
+    }
+  }
+}
+
+/**
+ * The bytes of one message of a legacy server, lists filtered. Replayed streams can carry any result, so the members
+ * of the result decide and not the method that is being answered.
+ * @throws Refusal for arrays, and for a state or an `input_required`, which no legacy message has
+ */
+function filter(
+  authorizer: Authorizer,
+  journey: Journey,
+  bytes: Buffer,
+  limits: Config["server"]["limits"],
+): Buffer {
+  const doc = scanServer(bytes, limits);
+  const message = parseServerMessage(doc);
+  if (message.type !== "result") return bytes;
+  for (const name of ["requestState", "inputRequests"]) {
+    if (doc.get(message.result, name) !== undefined) throw new Refusal("upstream_fault", "state_in_legacy");
+  }
+  return splice(bytes, filterList(authorizer, journey.principal, doc, message.result, undefined));
+}

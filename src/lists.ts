@@ -1,0 +1,56 @@
+/**
+ * Lists show what this principal may use; what was made personal is marked so. Pure: results in, edits out.
+ * Spec: server/utilities/caching; design section 2, response step 5.
+ */
+import type { Authorizer } from "./authorization.ts";
+import type { JsonText, Node } from "./json/scan.ts";
+import { type Edit, keepItems } from "./json/splice.ts";
+import { LIST_METHODS } from "./mcp/methods.ts";
+import type { Principal } from "./principal/principal.ts";
+
+/** The method that uses what a list shows. */
+const USED_BY = { tool: "tools/call", prompt: "prompts/get", resource: "resources/read" } as const;
+
+/** True for a method whose result is filtered. */
+export const isList = (method: string): boolean => LIST_METHODS.has(method);
+
+/**
+ * Edits that take out of a list result what the principal may not use. An item without a well-formed name goes too.
+ * @param method the list method, or undefined to go by the members of the result (legacy streams, where a result may be replayed)
+ */
+export function filterList(
+  authorizer: Authorizer,
+  principal: Principal,
+  doc: JsonText,
+  result: Node,
+  method: string | undefined,
+): Edit[] {
+  if (authorizer.open) return [];
+  const edits: Edit[] = [];
+  for (const [listMethod, { items, kind, name }] of LIST_METHODS) {
+    if (method !== undefined && method !== listMethod) continue;
+    const array = doc.get(result, items);
+    if (array === undefined) continue;
+    edits.push(
+      ...keepItems(doc, array, (item) => {
+        const node = doc.get(item, name);
+        if (node === undefined || doc.kind(node) !== "string" || !doc.wellFormed(node)) return false;
+        const operation = { method: USED_BY[kind], target: { kind, name: doc.string(node) } };
+        return authorizer.decide(principal, operation).allowed;
+      }),
+    );
+  }
+  return edits;
+}
+
+/**
+ * The members that forbid shared caches a result: filtered lists, and everything that answers a retry.
+ * @param must also sets the members where they are absent (cacheable methods)
+ * @returns member → JSON text, for `editObject`
+ */
+export function privateMembers(doc: JsonText, result: Node, must: boolean): Record<string, string> {
+  const set: Record<string, string> = {};
+  if (must || doc.get(result, "cacheScope") !== undefined) set["cacheScope"] = '"private"';
+  if (must || doc.get(result, "ttlMs") !== undefined) set["ttlMs"] = "0";
+  return set;
+}

@@ -1,0 +1,100 @@
+/**
+ * Response steps 3 and 4: an `input_required` result leaves only with questions the client may be asked and a sealed state.
+ * Spec: basic/patterns/mrtr; design section 4.
+ */
+import { requestIdDigest } from "../binding.ts";
+import type { Call } from "../call.ts";
+import { checkQuestions } from "../capability/check.ts";
+import { type Asked, type Claims, tokenBytesFor } from "../envelope/format.ts";
+import { seal } from "../envelope/seal.ts";
+import { Refusal } from "../errors.ts";
+import type { JsonText, Node } from "../json/scan.ts";
+import { type Edit, editObject } from "../json/splice.ts";
+import { MRTR_METHODS } from "../mcp/methods.ts";
+import { parseQuestions, type Question } from "../mcp/questions.ts";
+import { presented, type RoundTripContext } from "./retry.ts";
+
+/** A sealed round: the edits to the result, and what audit says of it. */
+export interface SealedRound {
+  readonly edits: readonly Edit[];
+  readonly claims: Claims;
+}
+
+/**
+ * Checks the questions of an `input_required` result and seals its state.
+ * @param before the claims of the state that this request redeemed, if it was a retry
+ * @throws Refusal `upstream_fault`, `missing_capability`, `question_forbidden`, `round_limit`, `store_unavailable`
+ */
+export function sealRound(
+  context: RoundTripContext,
+  call: Call,
+  before: Claims | undefined,
+  doc: JsonText,
+  result: Node,
+): SealedRound {
+  if (!MRTR_METHODS.has(call.message.method)) throw new Refusal("upstream_fault", "input_required_method");
+  const state = readState(doc, result, context.maxStateBytes);
+  const requests = doc.get(result, "inputRequests");
+  const questions =
+    requests === undefined || doc.kind(requests) === "null" ? [] : parseQuestions(doc, requests);
+  if (questions.length === 0 && state === undefined) throw new Refusal("upstream_fault", "nothing_asked");
+  checkQuestions(questions, call.declared, call.allow);
+  const claims = nextClaims(context, call, before, questions, state);
+  const token = seal(context.ring, context.audience, claims, context.random);
+  if (token.length > tokenBytesFor(context.maxStateBytes))
+    throw new Refusal("upstream_fault", "state_too_large");
+  const remove = new Set(["ttlMs", "cacheScope"]);
+  if (requests !== undefined && doc.kind(requests) === "null") remove.add("inputRequests");
+  return { edits: editObject(doc, result, { set: { requestState: JSON.stringify(token) }, remove }), claims };
+}
+
+/** The upstream's state, or undefined where it sent none. Null counts as none, the empty string as a state. */
+function readState(doc: JsonText, result: Node, maxBytes: number): string | undefined {
+  const node = doc.get(result, "requestState");
+  if (node === undefined || doc.kind(node) === "null") return undefined;
+  if (doc.kind(node) !== "string" || !doc.wellFormed(node))
+    throw new Refusal("upstream_fault", "state_shape");
+  const state = doc.string(node);
+  if (Buffer.byteLength(state) > maxBytes) throw new Refusal("upstream_fault", "state_too_large");
+  return state;
+}
+
+function nextClaims(
+  context: RoundTripContext,
+  call: Call,
+  before: Claims | undefined,
+  questions: readonly Question[],
+  state: string | undefined,
+): Claims {
+  const { maxRounds, maxAge } = call.journey.route.config.roundTrip;
+  const iat = Math.floor(context.now() / 1000);
+  const round = (before?.round ?? 0) + 1;
+  const chainIat = before?.chainIat ?? iat;
+  const exp = Math.min(iat + Math.floor(context.ttl / 1000), chainIat + Math.floor(maxAge / 1000));
+  // The user is not asked for an answer that could not be redeemed.
+  if (round > maxRounds || exp <= iat) {
+    throw new Refusal("round_limit", round > maxRounds ? "max_rounds" : "max_age");
+  }
+  const epoch = context.store.epoch();
+  if (epoch === undefined) throw new Refusal("store_unavailable", "epoch_never_read");
+  const jti = context.random(16).toString("base64url");
+  return {
+    jti,
+    iat,
+    exp,
+    round,
+    chain: before?.chain ?? jti,
+    chainIat,
+    ...presented(call),
+    requestId: requestIdDigest(call.message.id),
+    asked: questions.map(asAsked),
+    epoch,
+    ...(state === undefined ? {} : { state }),
+  };
+}
+
+function asAsked(question: Question): Asked {
+  return question.kind === "form"
+    ? { key: question.key, kind: "form", schema: question.schema }
+    : { key: question.key, kind: question.kind };
+}

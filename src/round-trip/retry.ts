@@ -1,0 +1,197 @@
+/**
+ * Request step 7: a request that carries `requestState` or `inputResponses`.
+ * Open → check binding → check answers here; the gateway takes the slot and then calls `redeem`, last before sending.
+ * That order is a security property: a stranger's or a malformed attempt never spends the owner's state.
+ * Spec: basic/patterns/mrtr; design sections 4 to 6.
+ */
+import { checkBinding, requestIdDigest } from "../binding.ts";
+import type { Call } from "../call.ts";
+import { type Claims, EnvelopeError, type EnvelopeFault, tokenBytesFor } from "../envelope/format.ts";
+import { open } from "../envelope/open.ts";
+import { Refusal } from "../errors.ts";
+import { digestParams } from "../json/canonical.ts";
+import type { Node } from "../json/scan.ts";
+import { type Edit, editObject } from "../json/splice.ts";
+import type { Keyring } from "../keyring.ts";
+import { checkAnswers } from "../mcp/answers.ts";
+import { MRTR_METHODS } from "../mcp/methods.ts";
+import { principalDigest } from "../principal/principal.ts";
+import { type RedemptionStore, StoreUnavailable } from "../redemption/store.ts";
+
+/** What opening and sealing need besides the call. */
+export interface RoundTripContext {
+  readonly ring: Keyring;
+  /** `envelope.audience` */
+  readonly audience: string;
+  /** Milliseconds. */
+  readonly ttl: number;
+  readonly maxStateBytes: number;
+  readonly store: RedemptionStore;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly random: (bytes: number) => Buffer;
+}
+
+/** What the request turned out to be, and the edits that make it fit for the upstream. */
+export type Retry =
+  | { readonly kind: "first"; readonly edits: readonly Edit[] }
+  /** A bad state under `rejection: reprompt`: goes on as a fresh call. `fault` is for audit. */
+  | { readonly kind: "reprompt"; readonly edits: readonly Edit[]; readonly fault: EnvelopeFault }
+  | {
+      readonly kind: "retry";
+      readonly edits: readonly Edit[];
+      readonly claims: Claims;
+      /** What the user did with each question that was answered; for audit. */
+      readonly answers: readonly string[];
+    };
+
+/** A bad state on a route with `rejection: tool-error`: same cause, other channel. */
+export class ToolErrorRejection extends Refusal {}
+
+/**
+ * Opens and checks everything a retry brings; spends nothing.
+ * @throws Refusal `invalid_request_state`, `invalid_input_responses`, `same_request_id`
+ */
+export function openRetry(context: RoundTripContext, call: Call): Retry {
+  const { doc, params } = call;
+  const state = present(call, "requestState");
+  const answers = present(call, "inputResponses");
+  if (state === undefined && answers === undefined) {
+    return { kind: "first", edits: dropMembers(call, ["requestState", "inputResponses"]) };
+  }
+  if (!MRTR_METHODS.has(call.message.method)) throw refuseState("unsupported_method");
+  if (state === undefined) return answersAlone(call);
+  let claims: Claims;
+  try {
+    if (doc.kind(state) !== "string" || !doc.wellFormed(state)) throw new EnvelopeError("shape");
+    claims = open(context.ring, context.audience, doc.string(state), tokenBytesFor(context.maxStateBytes));
+    checkBinding(claims, presented(call), context.now() / 1000);
+  } catch (error) {
+    if (!(error instanceof EnvelopeError)) throw error;
+    return rejectState(call, error.fault);
+  }
+  if (requestIdDigest(call.message.id) === claims.requestId) {
+    throw new Refusal("same_request_id", "same_request_id");
+  }
+  const edits = answers === undefined ? [] : checkAnswers(doc, answers, claims.asked);
+  const stateEdits =
+    params === undefined
+      ? []
+      : editObject(
+          doc,
+          params,
+          claims.state === undefined
+            ? {
+                remove: new Set(
+                  answers === undefined ? ["requestState", "inputResponses"] : ["requestState"],
+                ),
+              }
+            : {
+                set: { requestState: JSON.stringify(claims.state) },
+                remove: new Set(answers === undefined ? ["inputResponses"] : []),
+              },
+        );
+  return {
+    kind: "retry",
+    edits: [...edits, ...stateEdits],
+    claims,
+    answers: actionsOf(call, answers, claims),
+  };
+}
+
+/**
+ * Spends the state, once across all replicas.
+ * @returns gives the state back; to be called only if the upstream surely got nothing
+ * @throws Refusal `already_redeemed`, `outcome_unknown`, `invalid_request_state`, `store_unavailable`
+ */
+export async function redeem(context: RoundTripContext, claims: Claims): Promise<() => Promise<void>> {
+  const redemption = await context.store.redeem(claims).catch((error: unknown) => {
+    if (error instanceof StoreUnavailable)
+      throw new Refusal("store_unavailable", error.reason, { cause: error });
+    throw error;
+  });
+  switch (redemption.outcome) {
+    case "redeemed":
+      return () => context.store.release(claims.jti, redemption.attempt);
+    case "already_redeemed":
+      throw new Refusal("already_redeemed", "already_redeemed");
+    case "epoch_mismatch":
+      throw new Refusal("outcome_unknown", "epoch_mismatch");
+    case "expired":
+      throw refuseState("expired");
+  }
+}
+
+/** What this call would be sealed as; compared with the claims. */
+export function presented(call: Call): Parameters<typeof checkBinding>[1] {
+  return {
+    route: call.journey.route.config.path,
+    upstream: call.journey.route.config.upstream.url,
+    principal: principalDigest(call.journey.principal),
+    method: call.message.method,
+    target: call.target?.name ?? "",
+    params: digestParams(call.doc, call.params),
+    version: call.version,
+  };
+}
+
+/** The member, unless it is absent or null: a client can strip it anyway, so null means absent. */
+function present(call: Call, name: string): Node | undefined {
+  const node = call.doc.get(call.params, name);
+  return node === undefined || call.doc.kind(node) === "null" ? undefined : node;
+}
+
+/** The actions of the answers to asked questions; a sampling or roots result has none and counts as `result`. */
+function actionsOf({ doc }: Call, answers: Node | undefined, claims: Claims): string[] {
+  return claims.asked.flatMap(({ key }) => {
+    const answer = doc.get(answers, key);
+    if (answer === undefined) return [];
+    const action = doc.get(answer, "action");
+    return [action === undefined ? "result" : doc.string(action)];
+  });
+}
+
+/** Edits that take members out of `params`, where they stand there. */
+function dropMembers(call: Call, names: readonly string[]): Edit[] {
+  const { doc, params } = call;
+  const remove = new Set(names.filter((name) => doc.get(params, name) !== undefined));
+  return params === undefined || remove.size === 0 ? [] : editObject(doc, params, { remove });
+}
+
+/** Answers to questions that no sealed state says were asked. */
+function answersAlone(call: Call): Retry {
+  switch (call.journey.route.config.roundTrip.answersWithoutState) {
+    case "refuse":
+      return rejectState(call, "absent");
+    case "drop":
+      return { kind: "first", edits: dropMembers(call, ["requestState", "inputResponses"]) };
+    case "forward":
+      return { kind: "first", edits: dropMembers(call, ["requestState"]) };
+  }
+}
+
+/** The three channels for a bad state: the frozen error, a tool result, or asking again. */
+function rejectState(call: Call, fault: EnvelopeFault): Retry {
+  const { rejection } = call.journey.route.config.roundTrip;
+  if (rejection === "tool-error" && call.message.method === "tools/call") {
+    throw new ToolErrorRejection("invalid_request_state", fault);
+  }
+  if (rejection === "reprompt" && !refusesAnything(call)) {
+    return { kind: "reprompt", edits: dropMembers(call, ["requestState", "inputResponses"]), fault };
+  }
+  throw refuseState(fault);
+}
+
+const refuseState = (fault: EnvelopeFault): Refusal => new Refusal("invalid_request_state", fault);
+
+/** Somebody who said no must not be asked again by a trick; answers that cannot be read count as a no. */
+function refusesAnything(call: Call): boolean {
+  const answers = present(call, "inputResponses");
+  if (answers === undefined) return false;
+  if (call.doc.kind(answers) !== "object") return true;
+  for (const { node } of call.doc.members(answers)) {
+    const action = call.doc.get(node, "action");
+    if (action !== undefined && call.doc.raw(action) !== '"accept"') return true;
+  }
+  return false;
+}

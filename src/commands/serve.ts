@@ -1,0 +1,79 @@
+/** `sealgate serve`: loads, opens, says what was opened, and drains on SIGTERM and SIGINT. */
+import closeWithGrace from "close-with-grace";
+import { parseListen } from "../config/addresses.ts";
+import { type LoadedConfig, loadConfig } from "../config/load.ts";
+import { quickConfig } from "../config/quick.ts";
+import { createLog, logError } from "../log.ts";
+import { start } from "../start.ts";
+import { EXIT } from "./exit.ts";
+
+/** Time for closing sockets after the grace for requests is over, in milliseconds. */
+const CLOSE_MS = 5_000;
+
+/**
+ * Runs until a signal comes.
+ * @param options either `config` (a file) or `upstream` (a URL, with an optional loopback `listen`)
+ * @returns the exit code
+ */
+export async function serve(options: {
+  readonly config?: string;
+  readonly upstream?: string;
+  readonly listen?: string;
+}): Promise<number> {
+  const loaded = await load(options);
+  const { config, warnings } = loaded;
+  const log = createLog(config.log.level);
+  for (const warning of warnings) log.warn({ warning }, "configuration");
+  try {
+    const running = await start(loaded, { log });
+    const routes = config.routes.map(({ path, upstream, legacy }) => ({
+      path,
+      upstream: upstream.url,
+      legacy,
+    }));
+    log.info(
+      {
+        url: running.url,
+        admin: running.adminUrl,
+        routes,
+        authentication: config.authentication.mode,
+        authorization: `default ${config.authorization.default}, ${config.authorization.policies.length} policies`,
+        store: config.redemption.store,
+      },
+      "sealgate is listening",
+    );
+    return await new Promise<number>((resolve) => {
+      closeWithGrace(
+        { delay: config.server.shutdownGrace + CLOSE_MS, logger: false },
+        async ({ signal, err }) => {
+          if (err !== undefined) log.error({ err }, "unexpected error, shutting down");
+          else log.info({ signal }, "draining");
+          await running.close();
+          log.info({}, "closed");
+          resolve(err === undefined ? EXIT.ok[0] : EXIT.fault[0]);
+        },
+      );
+    });
+  } catch (error) {
+    log.error({ err: logError(error) }, "sealgate cannot start");
+    process.stderr.write(
+      `sealgate: cannot start: ${error instanceof Error ? error.message : "unknown cause"}\n`,
+    );
+    return EXIT.unavailable[0];
+  }
+}
+
+async function load(options: { config?: string; upstream?: string; listen?: string }): Promise<LoadedConfig> {
+  if (options.config !== undefined) return loadConfig(options.config, process.env);
+  const config = quickConfig(
+    options.upstream ?? "",
+    options.listen === undefined ? {} : parseListen(options.listen),
+  );
+  return {
+    config,
+    warnings: [
+      "quickstart: loopback only, anonymous, everything allowed, legacy traffic passed, states in memory under a random key",
+    ],
+    secrets: { keys: [], credentials: new Map(), upstreamCas: new Map(), jwksFiles: new Map() },
+  };
+}

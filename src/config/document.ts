@@ -14,6 +14,7 @@ import {
   LineCounter,
   parseDocument,
   visit,
+  type YAMLMap,
 } from "yaml";
 import type { Step } from "./json-schema.ts";
 
@@ -45,7 +46,6 @@ export interface ConfigDocument {
 const SYNTAX: Readonly<Record<string, string>> = {
   BAD_INDENT: "the indentation does not fit, or a bracket is not closed",
   TAB_AS_INDENT: "a tab is used for indentation, allowed are blanks",
-  DUPLICATE_KEY: "this setting stands here twice",
   NON_STRING_KEY: "the name of a setting must be a text",
   MULTIPLE_DOCS: "the file holds more than one document, allowed is one",
   MISSING_CHAR: "a quote, bracket, comma or colon is missing",
@@ -59,12 +59,14 @@ function parse(text: string, lines: LineCounter): Document {
   return parseDocument(text, {
     version: "1.2",
     lineCounter: lines,
-    uniqueKeys: true,
+    // Twins are found in `unwelcome`: the library compares each pair of names, minutes for a file of 1 MiB.
+    uniqueKeys: false,
     stringKeys: true,
     strict: true,
     prettyErrors: false,
     merge: false,
-    logLevel: "silent",
+    // "silent" would also silence the error about a second document.
+    logLevel: "error",
   });
 }
 
@@ -82,19 +84,37 @@ function unwelcome(doc: Document): { offset: number; message: string }[] {
       }
       if (node.tag !== undefined) found.push({ offset, message: SYNTAX["TAG_RESOLVE_FAILED"] ?? "" });
     },
-    Pair: (_, pair) => {
-      if (isScalar(pair.key) && pair.key.value === "<<") {
-        found.push({ offset: pair.key.range?.[0] ?? 0, message: "merge keys (<<) are not allowed" });
+    Map: (_, map) => {
+      const seen = new Set<unknown>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        const offset = key.range?.[0] ?? 0;
+        if (seen.has(key.value)) found.push({ offset, message: "this setting stands here twice" });
+        if (key.value === "<<") found.push({ offset, message: "merge keys (<<) are not allowed" });
+        seen.add(key.value);
       }
     },
   });
   return found;
 }
 
-function member(node: unknown, step: Step): { name: unknown; value: unknown } | undefined {
+interface Member {
+  readonly name: unknown;
+  readonly value: unknown;
+}
+
+const memberIndex = new WeakMap<YAMLMap, Map<unknown, Member>>();
+
+function member(node: unknown, step: Step): Member | undefined {
   if (isMap(node)) {
-    const pair = node.items.find((item) => isScalar(item.key) && item.key.value === step);
-    return pair === undefined ? undefined : { name: pair.key, value: pair.value };
+    let index = memberIndex.get(node);
+    if (index === undefined) {
+      index = new Map(
+        node.items.map(({ key, value }) => [isScalar(key) ? key.value : undefined, { name: key, value }]),
+      );
+      memberIndex.set(node, index);
+    }
+    return index.get(step);
   }
   if (isSeq(node) && typeof step === "number" && step in node.items) {
     return { name: node.items[step], value: node.items[step] };
@@ -132,7 +152,10 @@ export function readDocument(bytes: Buffer): ConfigDocument {
     })),
     ...unwelcome(doc),
   ];
-  const unique = new Map(faults.map((fault) => [`${fault.offset} ${fault.message}`, fault]));
+  // Too deep nesting is reported once per level, other faults once per place.
+  const name = (fault: (typeof faults)[number]): string =>
+    fault.message === SYNTAX["RESOURCE_EXHAUSTION"] ? fault.message : `${fault.offset} ${fault.message}`;
+  const unique = new Map(faults.map((fault) => [name(fault), fault]));
   const problems = [...unique.values()].map(({ offset, message }) => ({ ...at(offset), path: [], message }));
   if (problems.length === 0 && !isMap(doc.contents)) {
     const what = doc.contents === null ? "the file is empty" : "the file is not a mapping of sections";

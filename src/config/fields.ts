@@ -118,6 +118,11 @@ export function text(what: string, max = 512) {
   return matching(`${what}, 1 to ${max} printable characters`, `^[^\\u0000-\\u001f\\u007f]{1,${max}}$`);
 }
 
+/** The name a server's certificate must carry. */
+export function serverName() {
+  return text("a host name for TLS", 253);
+}
+
 /** `{ file: PATH }`: a file that holds no secret. The path is as written. */
 export function fileRef() {
   return z.strictObject({ file: filePath }, { error: "{ file: PATH }" });
@@ -132,8 +137,8 @@ export function secretRef() {
   );
 }
 
-/** A place on disk that is written, not read. */
-export function writePath() {
+/** A place on disk. */
+export function path() {
   return filePath;
 }
 

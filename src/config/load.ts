@@ -83,7 +83,7 @@ export async function loadConfig(file: string, env: NodeJS.ProcessEnv): Promise<
     path: printPath(path),
   });
   const add = (found: readonly DocumentProblem[]): void => {
-    problems.push(...found.map(entry));
+    for (const problem of found) problems.push(entry(problem));
   };
   const finish = (list: ConfigProblem[]): ConfigProblem[] => list.sort(byPlace);
   add(doc.problems);

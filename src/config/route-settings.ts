@@ -1,8 +1,24 @@
-/** The settings that stand both at the top of the file, for all routes, and in a route, for that route. */
+/** A route, and the settings that stand both at the top of the file, for all routes, and in a route, for that route. */
 import * as z from "zod";
-import { duration, glob, list, some, whole } from "./fields.ts";
+import {
+  credentialHeader,
+  duration,
+  fileRef,
+  glob,
+  httpUrl,
+  list,
+  oneOf,
+  routePath,
+  secretRef,
+  serverName,
+  some,
+  text,
+  whole,
+} from "./fields.ts";
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 const ask = z.enum(["elicitation.form", "elicitation.url", "sampling", "roots"]);
 
@@ -55,4 +71,56 @@ export const capability = z.strictObject({
 export const routeCapability = z.strictObject({
   allow: allow.exactOptional(),
   tools: tools.exactOptional(),
+});
+
+const upstream = z.strictObject({
+  url: httpUrl({ query: true }).describe("The full endpoint of the MCP server."),
+  timeouts: z
+    .strictObject({
+      connect: duration(1, 5 * MINUTE)
+        .prefault("5s")
+        .describe("Until the connection stands."),
+      headers: duration(1, DAY).prefault("5m").describe("Until the response starts."),
+      idle: duration(1, DAY).prefault("5m").describe("Between two pieces of a response."),
+    })
+    .prefault({})
+    .describe("How long to wait for the server."),
+  credential: oneOf(
+    {
+      bearer: secretRef().describe("Sent as Authorization: Bearer."),
+      header: z
+        .strictObject({
+          name: credentialHeader().describe("Name of the header."),
+          value: secretRef().describe("Value of the header."),
+        })
+        .describe("Sent in a header of its own."),
+    },
+    "{ bearer: … } or { header: { name, value } } with the secret as { file } or { env }",
+  )
+    .exactOptional()
+    .describe("The gateway's own credential. The caller's token is never sent."),
+  tls: z
+    .strictObject({
+      ca: fileRef().exactOptional().describe("PEM file with the certificate authorities to trust."),
+      servername: serverName().exactOptional().describe("Name the server's certificate must carry."),
+    })
+    .exactOptional()
+    .describe("TLS details. Only with https://."),
+});
+
+/** One route as written. */
+export const route = z.strictObject({
+  path: routePath().describe("Exact path, without slash at the end."),
+  upstream: upstream.describe("The MCP server behind it."),
+  legacy: z
+    .enum(["refuse", "pass"])
+    .exactOptional()
+    .describe(
+      "Requests of revisions before 2026-07-28. Default: refuse; pass for anonymous use on a loopback listener.",
+    ),
+  audiences: some(text("an audience"))
+    .exactOptional()
+    .describe("Audiences accepted on this route. Default: those of the issuer, else the resource URL."),
+  roundTrip: routeRoundTrip.prefault({}).describe("Overrides of roundTrip."),
+  capability: routeCapability.prefault({}).describe("Overrides of capability."),
 });

@@ -1,0 +1,87 @@
+/** The sections about callers: who they are, and what they may use. */
+import * as z from "zod";
+import { duration, flag, glob, httpUrl, label, list, oneOf, path, scopeToken, some, text } from "./fields.ts";
+
+const MINUTE = 60_000;
+
+/** Signature algorithms an issuer may use: asymmetric ones only, so that a public key can never serve as a MAC secret. */
+export const ALGORITHMS = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+] as const;
+
+const claimName = text("the name of a claim", 128);
+const claims = z.strictObject({
+  subject: claimName.prefault("sub").describe("Claim with the subject."),
+  client: some(claimName)
+    .prefault(["client_id", "azp", "appid"])
+    .describe("Claims with the client, first hit wins."),
+  groups: claimName.exactOptional().describe("Claim with the groups. Without it, nobody has any."),
+  scope: some(claimName).prefault(["scope", "scp"]).describe("Claims with the scopes, first hit wins."),
+  tenant: claimName.exactOptional().describe("Claim with the tenant, for issuers shared by tenants."),
+});
+
+const issuer = z.strictObject({
+  issuer: httpUrl({ query: false }).describe("The exact iss of its tokens. https, or http on loopback."),
+  audiences: some(text("an audience"))
+    .exactOptional()
+    .describe("Audiences accepted on every route. Default: the resource URL of the route."),
+  jwks: oneOf(
+    {
+      url: httpUrl({ query: true }).describe("Where the key set is fetched."),
+      file: path().describe("JSON file with the key set."),
+    },
+    "{ url: URL } or { file: PATH }; leave jwks out for discovery",
+  )
+    .exactOptional()
+    .describe("The issuer's keys. Found by discovery when absent."),
+  algorithms: some(z.enum(ALGORITHMS))
+    .default([...ALGORITHMS])
+    .describe("Signature algorithms accepted. Asymmetric only."),
+  clockTolerance: duration(0, 5 * MINUTE)
+    .prefault("30s")
+    .describe("Leeway for exp and nbf."),
+  claims: claims.prefault({}).describe("Which claims say who is calling."),
+  requiredScopes: list(scopeToken()).default([]).describe("Scopes every token needs."),
+});
+
+/** Section `authentication`. */
+export const authentication = z.strictObject({
+  mode: z.enum(["required", "anonymous"]).default("required").describe("Whether callers must bring a token."),
+  issuers: list(issuer).default([]).describe("The issuers of access tokens."),
+});
+
+const principal = z.strictObject({
+  issuers: some(glob()).exactOptional().describe("Patterns of issuers."),
+  subjects: some(glob()).exactOptional().describe("Patterns of subjects."),
+  groups: some(glob()).exactOptional().describe("Patterns of groups; one of the caller's must match."),
+  scopes: some(glob()).exactOptional().describe("Patterns of scopes; one of the caller's must match."),
+  clients: some(glob()).exactOptional().describe("Patterns of clients."),
+  anonymous: flag().exactOptional().describe("Only callers without (true) or with (false) a token."),
+});
+
+/** One entry of `authorization.policies`. */
+export const policy = z.strictObject({
+  id: label().describe("A name, for the audit log."),
+  effect: z.enum(["allow", "deny"]).describe("What a match does. A deny wins over every allow."),
+  principal: principal.exactOptional().describe("Who. Every selector given must match. Default: anybody."),
+  methods: some(glob()).exactOptional().describe("Patterns of MCP methods. Default: any."),
+  tools: some(glob()).exactOptional().describe("Patterns of tool names, for methods that name a tool."),
+  prompts: some(glob()).exactOptional().describe("Patterns of prompt names, for methods that name a prompt."),
+  resources: some(glob()).exactOptional().describe("Patterns of resource URIs, for methods that name one."),
+});
+
+/** Section `authorization`. */
+export const authorization = z.strictObject({
+  default: z.enum(["deny", "allow"]).default("deny").describe("The decision when no policy matches."),
+  policies: list(policy).default([]).describe("Who may use which method, tool, prompt and resource."),
+});

@@ -1,0 +1,98 @@
+/** The sections of what the gateway itself stands on: its listeners and the Redis server. */
+import * as z from "zod";
+import {
+  duration,
+  fileRef,
+  hostAuthority,
+  list,
+  listen,
+  network,
+  origin,
+  redisUrl,
+  secretRef,
+  serverName,
+  size,
+  some,
+  text,
+  whole,
+} from "./fields.ts";
+
+const KIB = 1_024;
+const MIB = 1_024 * KIB;
+const MINUTE = 60_000;
+
+const limits = z.strictObject({
+  body: size(1 * KIB, 64 * MIB)
+    .prefault("4MiB")
+    .describe("Largest request or response body."),
+  depth: whole(8, 512).default(64).describe("Deepest nesting of JSON."),
+  event: size(1 * KIB, 64 * MIB)
+    .prefault("1MiB")
+    .describe("Largest SSE event from an upstream."),
+  inFlight: whole(1, 1_000_000).default(1_024).describe("Requests in flight at once, streams not counted."),
+  streams: whole(1, 1_000_000).default(4_096).describe("SSE streams open at once."),
+});
+
+/** Section `server`. */
+export const server = z.strictObject({
+  listen: listen().prefault("127.0.0.1:8080").describe("Where clients connect."),
+  publicUrl: origin()
+    .exactOptional()
+    .describe(
+      "The origin clients see, without path. Base of every resource URL. Default on a loopback listener: http://LISTEN.",
+    ),
+  replicas: whole(1, 10_000).default(1).describe("Gateway processes that serve this configuration."),
+  allowedHosts: some(hostAuthority())
+    .exactOptional()
+    .describe(
+      "Host headers served. Default: the host of publicUrl, on a loopback listener also the loopback names.",
+    ),
+  allowedOrigins: list(origin()).default([]).describe("Browser origins that may call. None by default."),
+  trustedProxies: list(network())
+    .default([])
+    .describe("Proxies whose X-Forwarded-For is believed, for logs."),
+  tls: z
+    .strictObject({
+      cert: fileRef().describe("PEM file with the certificate chain."),
+      key: fileRef().describe("PEM file with the private key."),
+    })
+    .exactOptional()
+    .describe("Serve HTTPS. Without it, plain HTTP."),
+  shutdownGrace: duration(0, 10 * MINUTE)
+    .prefault("25s")
+    .describe("Time to drain after SIGTERM."),
+  limits: limits.prefault({}).describe("Limits on what is read and held."),
+});
+
+/** Section `admin`. */
+export const admin = z.strictObject({
+  listen: listen().describe(
+    "Where /healthz, /readyz and /metrics are served. Never the address of server.listen.",
+  ),
+  readiness: z
+    .strictObject({
+      store: z
+        .enum(["optional", "required"])
+        .default("optional")
+        .describe("Whether /readyz fails while the redemption store is away."),
+    })
+    .prefault({})
+    .describe("What /readyz depends on."),
+});
+
+/** Section `redis`. */
+export const redis = z.strictObject({
+  url: redisUrl().describe("The server and database number. rediss:// for TLS."),
+  username: text("an ACL user name").exactOptional().describe("ACL user. Default: the default user."),
+  password: secretRef().exactOptional().describe("Password of that user."),
+  tls: z
+    .strictObject({
+      ca: fileRef().exactOptional().describe("PEM file with the certificate authorities to trust."),
+      servername: serverName().exactOptional().describe("Name the server's certificate must carry."),
+    })
+    .exactOptional()
+    .describe("TLS details. Only with rediss://."),
+  keyPrefix: text("a prefix of Redis keys", 64)
+    .prefault("sg:")
+    .describe("Prefix of every key the gateway writes."),
+});

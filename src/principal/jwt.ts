@@ -4,10 +4,10 @@
  * All refusals of a token look the same to the caller; the true cause goes to audit.
  */
 
-import { ALGORITHMS, type Config } from "../config/schema.ts";
-import { Refusal, type RefusalCode } from "../errors.ts";
+import type { Config } from "../config/schema.ts";
+import { Refusal } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { checkToken, detailOf, peekIssuer, TokenFault } from "./access-token.ts";
+import { checkToken, detailOf, peekIssuer, SIGNATURES, TokenFault } from "./access-token.ts";
 import {
   type ChallengeParts,
   parseAuthorization,
@@ -19,10 +19,7 @@ import { principalOf } from "./claims.ts";
 import { createDocumentReader, type DocumentReader } from "./document.ts";
 import { fileKeys, type IssuerKeys, IssuerUnavailable, RemoteKeys } from "./jwks.ts";
 import { ANONYMOUS, type Authenticator, type Principal, type Resource } from "./principal.ts";
-import { TokenCache, tokenDigest } from "./token-cache.ts";
-
-/** What is answered while an issuer's keys cannot be had. */
-const ISSUER_UNAVAILABLE: RefusalCode = "internal";
+import { TokenCache, tokenDigest, type Verified } from "./token-cache.ts";
 
 const CACHED_TOKENS = 10_000;
 const FETCH_TIMEOUT_MS = 5_000;
@@ -32,6 +29,12 @@ type IssuerConfig = Config["authentication"]["issuers"][number];
 interface Issuer {
   readonly config: IssuerConfig;
   readonly keys: IssuerKeys;
+}
+
+/** The key set that a verification rests on. */
+interface Voucher {
+  readonly issuer: Issuer;
+  readonly generation: number;
 }
 
 export interface AuthenticatorDeps {
@@ -62,7 +65,7 @@ export function createAuthenticator(
   }
   const anonymous = authentication.mode === "anonymous";
   if (!anonymous && issuers.size === 0) throw new Error("authentication needs an issuer, or mode anonymous");
-  const cache = new TokenCache<{ issuer: Issuer; generation: number }>(CACHED_TOKENS);
+  const cache = new TokenCache<Voucher>(CACHED_TOKENS);
   const allScopes = [...new Set(authentication.issuers.flatMap((issuer) => issuer.requiredScopes))];
 
   return {
@@ -84,17 +87,17 @@ export function createAuthenticator(
 
   async function verify(token: string, resource: Resource, parts: ChallengeParts): Promise<Principal> {
     try {
-      const issuer = issuers.get(peekIssuer(token));
-      if (issuer === undefined) throw new TokenFault("unknown_issuer");
-      const audiences = resource.audiences ?? issuer.config.audiences ?? [resource.url];
-      const principal = await verifyBy(issuer, token, audiences);
-      const { requiredScopes } = issuer.config;
+      const digest = tokenDigest(token, resource);
+      const known = cache.get(digest, now());
+      const stands = known?.keys.issuer.keys.vouches(known.keys.generation) === true;
+      const { principal, keys } = stands ? known : await verifyAnew(token, digest, resource);
+      const { requiredScopes } = keys.issuer.config;
       if (requiredScopes.every((scope) => principal.scopes.includes(scope))) return principal;
       throw refuseScope({ ...parts, scopes: requiredScopes });
     } catch (error) {
       if (error instanceof Refusal) throw error;
       if (error instanceof IssuerUnavailable) {
-        throw new Refusal(ISSUER_UNAVAILABLE, "issuer_unavailable", { cause: error });
+        throw new Refusal("issuer_unavailable", "issuer_unavailable", { cause: error });
       }
       const detail = detailOf(error);
       // jose's errors carry the claims of the token; those have no place in a log.
@@ -102,18 +105,18 @@ export function createAuthenticator(
     }
   }
 
-  async function verifyBy(issuer: Issuer, token: string, audiences: readonly string[]): Promise<Principal> {
+  async function verifyAnew(token: string, digest: string, resource: Resource): Promise<Verified<Voucher>> {
+    const issuer = issuers.get(peekIssuer(token));
+    if (issuer === undefined) throw new TokenFault("unknown_issuer");
     const { config, keys } = issuer;
-    const digest = tokenDigest(token, audiences);
-    const known = cache.get(digest, now());
-    if (known?.keys.issuer.keys.vouches(known.keys.generation)) return known.principal;
+    const audiences = resource.audiences ?? config.audiences ?? [resource.url];
     // Read before the check: a set that is replaced meanwhile must not vouch for what its predecessor verified.
     const { generation } = keys;
     const claims = await checkToken(token, { ...config, audiences, keys: keys.find, now: now() });
     const principal = principalOf(config.issuer, config.claims, claims);
-    const expires = claims.exp * 1000;
-    if (expires > now()) cache.set(digest, { principal, expires, keys: { issuer, generation } });
-    return principal;
+    const verified = { principal, expires: claims.exp * 1000, keys: { issuer, generation } };
+    if (verified.expires > now()) cache.set(digest, verified);
+    return verified;
   }
 }
 
@@ -123,10 +126,10 @@ function keysOf(
   { log, jwksFiles }: AuthenticatorDeps,
   now: () => number,
 ): IssuerKeys {
-  const odd = algorithms.find((algorithm) => !ALGORITHMS.includes(algorithm));
+  const odd = algorithms.find((algorithm) => !SIGNATURES.has(algorithm));
   if (odd !== undefined || algorithms.length === 0) {
     throw new Error(
-      `issuer ${issuer}: algorithm ${odd ?? "list"} is not usable; use ${ALGORITHMS.join(", ")}`,
+      `issuer ${issuer}: algorithm ${odd ?? "list"} is not usable; use ${[...SIGNATURES].join(", ")}`,
     );
   }
   if (jwks !== undefined && "file" in jwks) return fileKeys(jwksFiles.get(jwks.file));

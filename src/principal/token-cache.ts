@@ -5,7 +5,7 @@
  */
 
 import { createHash } from "node:crypto";
-import type { Principal } from "./principal.ts";
+import type { Principal, Resource } from "./principal.ts";
 
 /** A verification worth remembering. */
 export interface Verified<Keys> {
@@ -16,11 +16,14 @@ export interface Verified<Keys> {
   readonly keys: Keys;
 }
 
-/** The name of one (token, accepted audiences) pair: 43 characters. JSON holds no raw newline, so the frame is unambiguous. */
-export function tokenDigest(token: string, audiences: readonly string[]): string {
-  return createHash("sha256")
-    .update(`${JSON.stringify(audiences)}\n${token}`, "utf8")
-    .digest("base64url");
+/**
+ * The name of one token presented to one resource: 43 characters. Both the resource's URL and its own audiences count,
+ * absent ones told from listed ones, since a token that is good for one resource is nothing for another.
+ * JSON holds no raw newline, so the frame is unambiguous.
+ */
+export function tokenDigest(token: string, resource: Resource): string {
+  const frame = JSON.stringify([resource.url, resource.audiences ?? null]);
+  return createHash("sha256").update(`${frame}\n${token}`, "utf8").digest("base64url");
 }
 
 /** Bounded, least recently used goes first. */
@@ -50,10 +53,6 @@ export class TokenCache<Keys> {
       this.#entries.delete(oldest);
       return;
     }
-  }
-
-  delete(digest: string): void {
-    this.#entries.delete(digest);
   }
 
   get size(): number {

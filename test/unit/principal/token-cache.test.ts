@@ -27,14 +27,17 @@ t.test("the least recently used goes first", async (t) => {
   t.equal(cache.size, 2);
 });
 
-t.test("the digest tells tokens and audience sets apart", async (t) => {
+t.test("the digest tells tokens and resources apart", async (t) => {
+  const resource = (url: string, ...audiences: string[]) => ({ url, audiences, metadataUrl: "" });
   const digests = [
-    tokenDigest("t", ["a"]),
-    tokenDigest("t", ["a", "b"]),
-    tokenDigest("t", ["a,b"]),
-    tokenDigest("t", ['a","b']),
-    tokenDigest("u", ["a"]),
-    tokenDigest("t", []),
+    tokenDigest("t", { ...resource("u"), audiences: undefined }),
+    tokenDigest("t", resource("u")),
+    tokenDigest("t", resource("u", "u")),
+    tokenDigest("t", resource("v", "u")),
+    tokenDigest("t", resource("u", "a", "b")),
+    tokenDigest("t", resource("u", "a,b")),
+    tokenDigest("t", resource("u", 'a","b')),
+    tokenDigest("x", resource("u", "u")),
   ];
   t.equal(new Set(digests).size, digests.length);
 });

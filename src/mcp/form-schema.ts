@@ -4,6 +4,7 @@
  * Source: MCP 2026-07-28 schema, PrimitiveSchemaDefinition (its number fields are numbers, also where the generated JSON Schema says integer).
  */
 import { FORMATS } from "./formats.ts";
+import { isObject, type Json, own } from "./parsed.ts";
 import { fold } from "./twins.ts";
 
 /** Why a form schema is refused. */
@@ -18,8 +19,6 @@ export type FormSchemaFault =
   | "schema_format"
   | "schema_enum";
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** Keywords that apply other schemas; with them the fields would not be what `properties` says. */
 const COMBINATORS: ReadonlySet<string> = new Set([
   ...["$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"],
@@ -31,16 +30,6 @@ const FIELD_KEYWORDS = folded(
   ...["enum", "enumNames", "oneOf", "anyOf", "items", "minItems", "maxItems", "const"],
 );
 const NUMERIC = ["minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems"];
-
-/** A JSON object that is no array. */
-export function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** An own member: schemas and answers come from JSON, where `constructor` is a name like any other. */
-export function own(object: Json, key: string): unknown {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
-}
 
 /**
  * Judges an untrusted `requestedSchema` (parsed JSON). Gives a fault, or undefined when it is a form of the subset.

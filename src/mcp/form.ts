@@ -2,8 +2,8 @@
  * An answer to a form against the form's schema. The schema was judged by `formSchemaFault` before it was sealed.
  * Never recursive, never an expression of the server's. Source: MCP 2026-07-28, elicitation; JSON Schema 2020-12 where the subset uses it.
  */
-import { isObject, own } from "./form-schema.ts";
 import { FORMATS } from "./formats.ts";
+import { isObject, type Json, own } from "./parsed.ts";
 
 /** Why an answer does not fit its form. */
 export type FormFault =
@@ -16,8 +16,6 @@ export type FormFault =
   | "form_format"
   | "form_option"
   | "form_items";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** The field names a form asks for, out of its parsed schema. */
 export function fieldNames(schema: unknown): ReadonlySet<string> {

@@ -1,0 +1,41 @@
+/**
+ * Request half: what the client declares, cut down to what policy lets this route and tool ask for, so that an honest
+ * server never asks in vain. What comes back is checked all the same (check.ts).
+ */
+import type { Ask } from "../config/schema.ts";
+import type { JsonText, Node } from "../json/scan.ts";
+import { type Edit, editObject } from "../json/splice.ts";
+import { capabilitiesOf, isTasksExtension } from "../mcp/capabilities.ts";
+
+/**
+ * The edits that narrow the declaration in a request's `_meta`, which `parseDeclared` has accepted. No byte changes where
+ * nothing is taken away; nothing is ever added. The tasks extension always goes: its questions carry no state.
+ */
+export function narrow(doc: JsonText, meta: Node | undefined, allow: ReadonlySet<Ask>): Edit[] {
+  const capabilities = capabilitiesOf(doc, meta);
+  if (capabilities === undefined || doc.kind(capabilities) !== "object") return [];
+  const remove = new Set<string>();
+  const edits: Edit[] = [];
+
+  const elicitation = doc.get(capabilities, "elicitation");
+  if (elicitation !== undefined) {
+    const hasUrl = doc.get(elicitation, "url") !== undefined;
+    const hasForm = doc.get(elicitation, "form") !== undefined || !hasUrl;
+    const keepsForm = hasForm && allow.has("elicitation.form");
+    const keepsUrl = hasUrl && allow.has("elicitation.url");
+    // An emptied `elicitation: {}` would declare form again.
+    if (!keepsForm && !keepsUrl) remove.add("elicitation");
+    else if (keepsForm !== hasForm)
+      edits.push(...editObject(doc, elicitation, { remove: new Set(["form"]) }));
+    else if (keepsUrl !== hasUrl) edits.push(...editObject(doc, elicitation, { remove: new Set(["url"]) }));
+  }
+  if (!allow.has("sampling")) remove.add("sampling");
+  if (!allow.has("roots")) remove.add("roots");
+
+  const extensions = doc.get(capabilities, "extensions");
+  if (extensions !== undefined && doc.kind(extensions) === "object") {
+    const tasks = Array.from(doc.members(extensions), ({ key }) => key).filter(isTasksExtension);
+    if (tasks.length > 0) edits.push(...editObject(doc, extensions, { remove: new Set(tasks) }));
+  }
+  return [...edits, ...editObject(doc, capabilities, { remove })];
+}

@@ -38,10 +38,17 @@ export interface ScanLimits {
 
 const FLAGS = ESCAPED | LONE;
 const NONE = -1;
+const QUOTE = 0x22;
 const COMMA = 0x2c;
+const MINUS = 0x2d;
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
 const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
+const LOWER_F = 0x66;
+const LOWER_N = 0x6e;
+const LOWER_T = 0x74;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
@@ -72,7 +79,7 @@ function scanTape(bytes: Buffer, maxDepth: number): Int32Array {
   if (at === end) throw new JsonError("empty", 0);
 
   for (;;) {
-    // Here a value begins. The room is for a container and the key of its first member.
+    // Here a value begins. Before the next one at most one container, or scalar, and one key are written: room for both.
     if (top + CONTAINER_CELLS + SCALAR_CELLS > tape.length) tape = grow(tape);
     const byte = at < end ? (bytes[at] as number) : NONE;
     let entered = false;
@@ -87,21 +94,21 @@ function scanTape(bytes: Buffer, maxDepth: number): Int32Array {
       entered = true;
     } else {
       let head = at << START_SHIFT;
-      if (byte === 0x22) {
+      if (byte === QUOTE) {
         const string = scanString(bytes, at, end);
         at = string >>> START_SHIFT;
         head |= STRING | (string & FLAGS);
         if (open !== NONE) tape[open] = (tape[open] as number) | (string & LONE);
-      } else if ((byte >= 0x30 && byte <= 0x39) || byte === 0x2d) {
+      } else if ((byte >= DIGIT_0 && byte <= DIGIT_9) || byte === MINUS) {
         at = scanNumber(bytes, at, end);
         head |= NUMBER;
-      } else if (byte === 0x74) {
+      } else if (byte === LOWER_T) {
         at = scanLiteral(bytes, at, end, "true");
         head |= TRUE;
-      } else if (byte === 0x66) {
+      } else if (byte === LOWER_F) {
         at = scanLiteral(bytes, at, end, "false");
         head |= FALSE;
-      } else if (byte === 0x6e) {
+      } else if (byte === LOWER_N) {
         at = scanLiteral(bytes, at, end, "null");
         head |= NULL;
       } else {
@@ -144,10 +151,9 @@ function scanTape(bytes: Buffer, maxDepth: number): Int32Array {
         if (next !== COMMA) throw new JsonError("syntax", at);
         at = skipSpace(bytes, at + 1, end);
         if (!isObject) break;
-        if (top + SCALAR_CELLS > tape.length) tape = grow(tape);
       }
       // A key and its colon.
-      if (at >= end || bytes[at] !== 0x22) throw new JsonError("syntax", at);
+      if (at >= end || bytes[at] !== QUOTE) throw new JsonError("syntax", at);
       const key = scanString(bytes, at, end);
       if ((key & LONE) !== 0) throw new JsonError("lone_surrogate", at);
       tape[top] = (at << START_SHIFT) | STRING | (key & ESCAPED);

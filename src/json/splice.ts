@@ -103,10 +103,12 @@ export function keepItems(doc: JsonText, array: Node, keep: (item: Node) => bool
 function removals(spans: readonly Span[], keep: readonly boolean[]): Edit[] {
   const edits: Edit[] = [];
   let kept = false;
+  let previous = 0;
   spans.forEach((span, i) => {
     if (keep[i] === true) kept = true;
-    else if (kept) edits.push({ start: spans[i - 1]?.end ?? span.start, end: span.end, text: "" });
+    else if (kept) edits.push({ start: previous, end: span.end, text: "" });
     else edits.push({ start: span.start, end: spans[i + 1]?.start ?? span.end, text: "" });
+    previous = span.end;
   });
   return edits;
 }

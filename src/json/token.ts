@@ -6,8 +6,17 @@ import { JsonError } from "./fault.ts";
 import { ESCAPED, LONE, START_SHIFT } from "./tape.ts";
 
 const SPACE = 0x20;
+const TAB = 0x09;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
+const PLUS = 0x2b;
+const MINUS = 0x2d;
+const DOT = 0x2e;
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
 const BACKSLASH = 0x5c;
+const LOWER_E = 0x65;
 const LOWER_U = 0x75;
 const HEX_DIGITS = 4;
 
@@ -31,7 +40,8 @@ export function skipSpace(bytes: Uint8Array, at: number, end: number): number {
   let i = at;
   while (i < end) {
     const byte = bytes[i] as number;
-    if (byte > SPACE || (byte !== SPACE && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)) break;
+    if (byte > SPACE || (byte !== SPACE && byte !== LINE_FEED && byte !== CARRIAGE_RETURN && byte !== TAB))
+      break;
     i++;
   }
   return i;
@@ -88,14 +98,15 @@ function escapedUnit(bytes: Uint8Array, at: number, end: number): number {
 /** Scans the number whose minus or first digit is at `at`. Throws `syntax`. */
 export function scanNumber(bytes: Uint8Array, at: number, end: number): number {
   let i = at;
-  if (bytes[i] === 0x2d) i++;
+  if (bytes[i] === MINUS) i++;
   const first = i;
   i = scanDigits(bytes, i, end);
-  if (i - first > 1 && bytes[first] === 0x30) throw new JsonError("syntax", first + 1);
-  if (i < end && bytes[i] === 0x2e) i = scanDigits(bytes, i + 1, end);
-  if (i < end && ((bytes[i] as number) | SPACE) === 0x65) {
+  if (i - first > 1 && bytes[first] === DIGIT_0) throw new JsonError("syntax", first + 1);
+  if (i < end && bytes[i] === DOT) i = scanDigits(bytes, i + 1, end);
+  // The bit that tells upper from lower case is the one of the space.
+  if (i < end && ((bytes[i] as number) | SPACE) === LOWER_E) {
     i++;
-    if (i < end && (bytes[i] === 0x2b || bytes[i] === 0x2d)) i++;
+    if (i < end && (bytes[i] === PLUS || bytes[i] === MINUS)) i++;
     i = scanDigits(bytes, i, end);
   }
   return i;
@@ -106,7 +117,7 @@ function scanDigits(bytes: Uint8Array, at: number, end: number): number {
   let i = at;
   while (i < end) {
     const byte = bytes[i] as number;
-    if (byte < 0x30 || byte > 0x39) break;
+    if (byte < DIGIT_0 || byte > DIGIT_9) break;
     i++;
   }
   if (i === at) throw new JsonError("syntax", at);

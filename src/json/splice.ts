@@ -99,16 +99,25 @@ export function keepItems(doc: JsonText, array: Node, keep: (item: Node) => bool
   );
 }
 
-/** Deletes elements of one comma-separated list, each with one comma: the one before it once something is kept, else the one behind. */
+/**
+ * Deletes elements of one comma-separated list, one edit for each run of them, with as many commas: those before them once
+ * something is kept, else those behind.
+ */
 function removals(spans: readonly Span[], keep: readonly boolean[]): Edit[] {
   const edits: Edit[] = [];
-  let kept = false;
-  let previous = 0;
-  spans.forEach((span, i) => {
-    if (keep[i] === true) kept = true;
-    else if (kept) edits.push({ start: previous, end: span.end, text: "" });
-    else edits.push({ start: span.start, end: spans[i + 1]?.start ?? span.end, text: "" });
-    previous = span.end;
-  });
+  let run: { start: number; end: number } | undefined;
+  let lastKept: Span | undefined;
+  for (const [i, span] of spans.entries()) {
+    if (keep[i] === true) {
+      if (run !== undefined)
+        edits.push({ ...run, end: lastKept === undefined ? span.start : run.end, text: "" });
+      run = undefined;
+      lastKept = span;
+    } else {
+      run ??= { start: lastKept?.end ?? span.start, end: span.end };
+      run.end = span.end;
+    }
+  }
+  if (run !== undefined) edits.push({ ...run, text: "" });
   return edits;
 }

@@ -1,0 +1,98 @@
+import t from "tap";
+import { checkQuestions, judgeUpstreamMissing } from "../../../src/capability/check.ts";
+import type { Ask } from "../../../src/config/schema.ts";
+import type { Declared } from "../../../src/mcp/capabilities.ts";
+import type { Question } from "../../../src/mcp/questions.ts";
+
+const NONE: Declared = {
+  form: false,
+  url: false,
+  sampling: false,
+  samplingTools: false,
+  samplingContext: false,
+  roots: false,
+};
+const FULL: Declared = {
+  form: true,
+  url: true,
+  sampling: true,
+  samplingTools: true,
+  samplingContext: true,
+  roots: true,
+};
+const ALL: Ask[] = ["elicitation.form", "elicitation.url", "sampling", "roots"];
+const form: Question = { key: "f", kind: "form", needs: ["form"], schema: "{}" };
+const url: Question = { key: "u", kind: "url", needs: ["url"] };
+const tools: Question = { key: "s", kind: "sampling", needs: ["sampling", "samplingTools"] };
+const roots: Question = { key: "r", kind: "roots", needs: ["roots"] };
+
+const check = (questions: Question[], declared: Declared, allow: Ask[]) => () =>
+  checkQuestions(questions, declared, new Set(allow));
+
+t.test("questions that may be asked", async (t) => {
+  t.doesNotThrow(check([], NONE, []), "no questions");
+  t.doesNotThrow(check([form], { ...NONE, form: true }, ["elicitation.form"]));
+  t.doesNotThrow(check([form, url, tools, roots], FULL, ALL));
+});
+
+t.test("what the client did not declare comes first", async (t) => {
+  const missing = (questions: Question[], declared: Declared, allow: Ask[], requiredCapabilities: object) =>
+    t.throws(check(questions, declared, allow), {
+      code: "missing_capability",
+      data: { requiredCapabilities },
+    });
+  missing([form], NONE, ALL, { elicitation: { form: {} } });
+  missing([form], { ...NONE, url: true }, ALL, { elicitation: { form: {} } });
+  missing([url], { ...NONE, form: true }, ALL, { elicitation: { url: {} } });
+  missing([tools], { ...NONE, sampling: true }, ALL, { sampling: { tools: {} } });
+  missing([form, url, tools, roots], { ...NONE, form: true }, [], {
+    elicitation: { url: {} },
+    sampling: { tools: {} },
+    roots: {},
+  });
+});
+
+t.test("then what policy forbids", async (t) => {
+  const forbidden = (questions: Question[], allow: Ask[], detail: Ask) =>
+    t.throws(check(questions, FULL, allow), { code: "question_forbidden", detail, data: {} });
+  forbidden([form], ["elicitation.url"], "elicitation.form");
+  forbidden([url], ["elicitation.form"], "elicitation.url");
+  forbidden([tools], [], "sampling");
+  forbidden([form, roots], ["elicitation.form"], "roots");
+});
+
+t.test("an upstream that refuses for a capability", async (t) => {
+  const judge = (required: unknown, declared: Declared, allow: Ask[]) => {
+    const { code, detail, data } = judgeUpstreamMissing(required, declared, new Set(allow));
+    return { code, detail, required: data["requiredCapabilities"] };
+  };
+  const missing = (required: object) => ({ code: "missing_capability", detail: "undeclared", required });
+  const forbidden = (detail: string) => ({ code: "question_forbidden", detail, required: undefined });
+  const elicits = { elicitation: { form: {} } };
+  const onlyUrl = { elicitation: { url: {} } };
+
+  t.same(judge({ elicitation: {} }, NONE, ALL), missing(elicits), "bare elicitation means form");
+  t.same(judge(elicits, NONE, []), missing(elicits), "undeclared comes before policy");
+  t.same(judge(elicits, FULL, ["sampling"]), forbidden("elicitation.form"));
+  t.same(judge({ elicitation: { form: {}, url: {} } }, { ...NONE, form: true }, ALL), missing(onlyUrl));
+  t.same(
+    judge({ elicitation: { form: {}, url: {} } }, { ...NONE, form: true }, []),
+    forbidden("elicitation.form"),
+  );
+  t.same(
+    judge({ sampling: { tools: {} } }, { ...NONE, sampling: true }, ALL),
+    missing({ sampling: { tools: {} } }),
+  );
+  t.same(judge({ roots: {} }, FULL, ALL), missing({ roots: {} }), "an upstream that contradicts itself");
+  t.same(
+    judge({ elicitation: { url: { secret: "U1" } }, evil: "<b>words</b>" }, NONE, ALL),
+    missing(onlyUrl),
+    "nothing of the upstream's own",
+  );
+  t.same(judge({ evil: {} }, NONE, ALL), missing({}));
+  t.same(judge({ elicitation: "form", roots: true }, NONE, ALL), missing({}));
+  t.same(judge({ extensions: { "io.modelcontextprotocol/tasks": {} } }, NONE, ALL), forbidden("tasks"));
+  t.same(judge(JSON.parse('{"__proto__":{"roots":{}}}'), NONE, ALL), missing({}));
+  for (const bad of [undefined, null, [], "elicitation"])
+    t.match(judge(bad, NONE, ALL), { code: "upstream_fault", detail: "required_capabilities" });
+});

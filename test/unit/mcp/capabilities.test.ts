@@ -1,0 +1,100 @@
+import t from "tap";
+import { scan } from "../../../src/json/scan.ts";
+import {
+  type Declared,
+  missingCapabilities,
+  type Need,
+  parseDeclared,
+} from "../../../src/mcp/capabilities.ts";
+
+const NONE: Declared = {
+  form: false,
+  url: false,
+  sampling: false,
+  samplingTools: false,
+  samplingContext: false,
+  roots: false,
+};
+
+function declare(capabilities: string): Declared {
+  const text = `{"io.modelcontextprotocol/clientCapabilities":${capabilities}}`;
+  const doc = scan(Buffer.from(text), { bytes: 1 << 20, depth: 64 });
+  return parseDeclared(doc, doc.root);
+}
+
+t.test("reads what a request declares", async (t) => {
+  const cases: [capabilities: string, declared: Partial<Declared>][] = [
+    ["{}", {}],
+    ['{"elicitation":{}}', { form: true }],
+    ['{"elicitation":{"form":{}}}', { form: true }],
+    ['{"elicitation":{"form":{"applyDefaults":true}}}', { form: true }],
+    ['{"elicitation":{"url":{}}}', { url: true }],
+    ['{"elicitation":{"form":{},"url":{}}}', { form: true, url: true }],
+    ['{"elicitation":{"schemaValidation":true}}', { form: true }],
+    ['{"elicitation":{"url":{},"other":{}}}', { url: true }],
+    ['{"sampling":{}}', { sampling: true }],
+    ['{"sampling":{"tools":{}}}', { sampling: true, samplingTools: true }],
+    ['{"sampling":{"context":{}}}', { sampling: true, samplingContext: true }],
+    ['{"roots":{"listChanged":true}}', { roots: true }],
+    ['{"experimental":{"elicitation":{}},"x":1,"extensions":{"Example/Tasks":true}}', {}],
+    ['{"extensions":{"io.modelcontextprotocol/tasks":{}}}', {}],
+  ];
+  for (const [capabilities, declared] of cases)
+    t.same(declare(capabilities), { ...NONE, ...declared }, capabilities);
+
+  const doc = scan(Buffer.from('{"elicitation":{}}'), { bytes: 64, depth: 8 });
+  t.same(parseDeclared(doc, doc.root), NONE, "nothing beside the declaration counts");
+  t.same(parseDeclared(doc, undefined), NONE, "no _meta");
+});
+
+t.test("wrong types and twins are refused", async (t) => {
+  for (const capabilities of [
+    "[]",
+    "null",
+    '"elicitation"',
+    '{"elicitation":true}',
+    '{"elicitation":null}',
+    '{"elicitation":[]}',
+    '{"elicitation":{"form":true}}',
+    '{"elicitation":{"url":null}}',
+    '{"sampling":"yes"}',
+    '{"sampling":{"tools":[]}}',
+    '{"sampling":{"context":1}}',
+    '{"roots":false}',
+    '{"extensions":[]}',
+  ])
+    t.throws(() => declare(capabilities), { code: "invalid_params", detail: "capabilities" }, capabilities);
+  for (const capabilities of [
+    '{"Elicitation":{}}',
+    '{"elicitation":{},"ELICITATION":{"url":{}}}',
+    '{"elicitation":{"form":{},"Url":{}}}',
+    '{"sampling":{"Tools":{}}}',
+    '{"\u017fampling":{}}',
+    '{"Roots":{}}',
+    '{"extensions":{"io.modelcontextprotocol/Tasks":{}}}',
+  ]) {
+    const refusal = { code: "invalid_params", detail: "capability_case_twin" };
+    t.throws(() => declare(capabilities), refusal, capabilities);
+  }
+});
+
+t.test("names exactly what is missing", async (t) => {
+  const form = { ...NONE, form: true };
+  const sampling = { ...NONE, sampling: true };
+  const cases: [needs: Need[], declared: Declared, missing: object | undefined][] = [
+    [[], NONE, undefined],
+    [["form"], form, undefined],
+    [["form"], NONE, { elicitation: { form: {} } }],
+    [["url"], form, { elicitation: { url: {} } }],
+    [["form", "url"], NONE, { elicitation: { form: {}, url: {} } }],
+    [["form", "url"], form, { elicitation: { url: {} } }],
+    [["sampling"], NONE, { sampling: {} }],
+    [["sampling", "samplingTools"], NONE, { sampling: { tools: {} } }],
+    [["sampling", "samplingTools"], sampling, { sampling: { tools: {} } }],
+    [["sampling", "samplingContext"], sampling, { sampling: { context: {} } }],
+    [["roots"], NONE, { roots: {} }],
+    [["form", "url", "sampling", "roots"], form, { elicitation: { url: {} }, sampling: {}, roots: {} }],
+  ];
+  for (const [needs, declared, missing] of cases)
+    t.same(missingCapabilities(needs, declared), missing, needs.join());
+});

@@ -54,18 +54,6 @@ export function checkAnswers(doc: JsonText, inputResponses: Node, asked: readonl
   return [...edits, ...editObject(doc, inputResponses, { remove: unasked })];
 }
 
-/**
- * Whether any asked question was declined or cancelled. For policy that must not put a question again to somebody who said
- * no. Never throws: an answer it cannot read counts as a refusal to answer.
- */
-export function hasRefusedAnswer(doc: JsonText, inputResponses: Node | undefined): boolean {
-  if (inputResponses === undefined) return false;
-  return Array.from(doc.members(inputResponses)).some(({ node }) => {
-    const action = doc.get(node, "action");
-    return action !== undefined && (doc.kind(action) !== "string" || doc.value(action) !== "accept");
-  });
-}
-
 function checkAnswer(doc: JsonText, answer: Node, question: Asked): Edit[] {
   if (doc.kind(answer) !== "object") throw fault("answer");
   if (!doc.wellFormed(answer)) throw fault("lone_surrogate");

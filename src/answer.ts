@@ -158,29 +158,34 @@ function completeEdits(context: AnswerContext, doc: JsonText, result: Node): Edi
   const remove = new Set(["requestState"].filter((name) => doc.get(result, name) !== undefined));
   if (doc.get(result, "inputRequests") !== undefined)
     throw new Refusal("upstream_fault", "questions_in_complete");
-  const edits = filterList(authorizer, call.journey.principal, doc, result, method);
-  if (method === "server/discover") edits.push(...discoverEdits(call, doc, result));
-  if (remove.size > 0 || Object.keys(set).length > 0) edits.push(...editObject(doc, result, { set, remove }));
-  return edits;
+  return [
+    ...filterList(authorizer, call.journey.principal, doc, result, method),
+    ...(method === "server/discover" ? discoverEdits(call, doc, result) : []),
+    ...(remove.size > 0 || Object.keys(set).length > 0 ? editObject(doc, result, { set, remove }) : []),
+  ];
 }
 
 /** The versions and extensions that the gateway does not serve are not offered. */
 function discoverEdits(call: Call, doc: JsonText, result: Node): Edit[] {
-  const edits: Edit[] = [];
+  let edits: Edit[] = [];
   const served = servedVersions(call.journey.route.config.legacy);
   const versions = doc.get(result, "supportedVersions");
   if (versions !== undefined) {
-    const offered = [...doc.items(versions)].filter((item) => served.includes(text(doc, item) ?? ""));
-    if (offered.length === 0) {
+    let offered = 0;
+    edits = keepItems(doc, versions, (item) => {
+      const both = served.includes(text(doc, item) ?? "");
+      if (both) offered += 1;
+      return both;
+    });
+    if (offered === 0) {
       throw new Refusal("unsupported_version", "upstream_versions", {
         data: { supported: [], requested: call.version },
       });
     }
-    edits.push(...keepItems(doc, versions, (item) => offered.includes(item)));
   }
   const extensions = doc.get(doc.get(result, "capabilities"), "extensions");
   if (extensions !== undefined && doc.get(extensions, TASKS_EXTENSION) !== undefined) {
-    edits.push(...editObject(doc, extensions, { remove: new Set([TASKS_EXTENSION]) }));
+    edits = edits.concat(editObject(doc, extensions, { remove: new Set([TASKS_EXTENSION]) }));
   }
   return edits;
 }

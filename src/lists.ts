@@ -5,7 +5,7 @@
 import type { Authorizer } from "./authorization.ts";
 import type { JsonText, Node } from "./json/scan.ts";
 import { type Edit, keepItems } from "./json/splice.ts";
-import { LIST_METHODS } from "./mcp/methods.ts";
+import { LIST_METHODS, type Target } from "./mcp/methods.ts";
 import type { Principal } from "./principal/principal.ts";
 
 /** The method that uses what a list shows. */
@@ -26,21 +26,18 @@ export function filterList(
   method: string | undefined,
 ): Edit[] {
   if (authorizer.open) return [];
-  const edits: Edit[] = [];
-  for (const [listMethod, { items, kind, name }] of LIST_METHODS) {
-    if (method !== undefined && method !== listMethod) continue;
-    const array = doc.get(result, items);
-    if (array === undefined) continue;
-    edits.push(
-      ...keepItems(doc, array, (item) => {
-        const node = doc.get(item, name);
-        if (node === undefined || doc.kind(node) !== "string" || !doc.wellFormed(node)) return false;
-        const operation = { method: USED_BY[kind], target: { kind, name: doc.string(node) } };
-        return authorizer.decide(principal, operation).allowed;
-      }),
-    );
-  }
-  return edits;
+  const shown =
+    (kind: Target["kind"], name: string) =>
+    (item: Node): boolean => {
+      const node = doc.get(item, name);
+      if (node === undefined || doc.kind(node) !== "string" || !doc.wellFormed(node)) return false;
+      const operation = { method: USED_BY[kind], target: { kind, name: doc.string(node) } };
+      return authorizer.decide(principal, operation).allowed;
+    };
+  return [...LIST_METHODS].flatMap(([listMethod, { items, kind, name }]) => {
+    const array = method === undefined || method === listMethod ? doc.get(result, items) : undefined;
+    return array === undefined ? [] : keepItems(doc, array, shown(kind, name));
+  });
 }
 
 /**

@@ -13,11 +13,6 @@ import { fold, hasTwin, knownNames } from "./twins.ts";
 export const MODERN_VERSION = "2026-07-28";
 /** The revisions that negotiate by `initialize`, oldest first. */
 export const LEGACY_VERSIONS: readonly string[] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-
-/** What a route serves, newest first, by its `legacy` setting. */
-export function servedVersions(legacy: "refuse" | "pass"): readonly string[] {
-  return legacy === "pass" ? [MODERN_VERSION, ...LEGACY_VERSIONS.toReversed()] : [MODERN_VERSION];
-}
 /** The `_meta` members that every modern request has. */
 export const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 export const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
@@ -33,6 +28,11 @@ const VERSION_HEADER = "MCP-Protocol-Version";
 const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
 const FIRST_MODERN_YEAR = "2026";
 const CARRIERS: ReadonlySet<string> = new Set(["requestState", "inputResponses"].map(fold));
+
+/** What a route serves, newest first, by its `legacy` setting. */
+export function servedVersions(legacy: "refuse" | "pass"): readonly string[] {
+  return legacy === "pass" ? [MODERN_VERSION, ...LEGACY_VERSIONS.toReversed()] : [MODERN_VERSION];
+}
 
 /** A message's era; a legacy version is what the header says, if there is one. */
 export type Era =

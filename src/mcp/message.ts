@@ -121,15 +121,6 @@ function isErrorObject(doc: JsonText, error: Node): boolean {
 }
 
 /**
- * The JSON text of the id that a reply to this untrusted text has to carry; undefined when none can be read. Never throws:
- * it serves the answer to a message that was refused.
- */
-export function replyId(doc: JsonText): string | undefined {
-  const id = doc.get(doc.root, "id");
-  return id !== undefined && isId(doc, id, "client") ? doc.raw(id) : undefined;
-}
-
-/**
  * Whether two ids, both JSON text, are the same id: strings after unescaping, numbers by their exact value (1 and 1.0 are
  * the same, 1 and "1" are not).
  */

@@ -30,18 +30,6 @@ export const LIST_METHODS: ReadonlyMap<string, ListShape> = new Map<string, List
   ["resources/templates/list", { kind: "resource", items: "resourceTemplates", name: "uriTemplate" }],
 ]);
 
-/** Open to every authenticated principal; what they return is filtered instead. */
-export const OPEN_METHODS: ReadonlySet<string> = new Set(["server/discover", "subscriptions/listen"]);
-
-/** The handshake and liveness methods of the older revisions, which name nothing and return nothing of a list. */
-export const LEGACY_OPEN_METHODS: ReadonlySet<string> = new Set([
-  "initialize",
-  "ping",
-  "notifications/initialized",
-  "notifications/cancelled",
-  "notifications/progress",
-]);
-
 interface Aim {
   readonly kind: Target["kind"];
   readonly member: "name" | "uri";

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import t from "tap";
-import { createSseParser, EventStreamError, printComment, printEvent } from "../../src/sse.ts";
+import {
+  createSseParser,
+  EventStreamError,
+  printComment,
+  printEvent,
+  printLegacyEvent,
+  type SseEvent,
+} from "../../src/sse.ts";
 
 type Seen = [kind: string, text: string];
 
@@ -158,4 +165,28 @@ t.test("the data handed out stays as it was", async (t) => {
   chunk.fill(0);
   parser.feed(Buffer.from("data: two\n\n"));
   t.same(kept.map(String), ["one", "two"]);
+});
+
+t.test("id and retry of older revisions", async (t) => {
+  const events = (stream: string): Omit<SseEvent, "data">[] => {
+    const seen: Omit<SseEvent, "data">[] = [];
+    const parser = createSseParser({
+      maxEventBytes: 64,
+      onEvent: ({ type, id, retry }) => seen.push({ type, id, retry }),
+    });
+    for (const byte of Buffer.from(stream)) parser.feed(Buffer.of(byte));
+    return seen;
+  };
+  t.same(events("id: 7\nretry: 10\ndata:\n\ndata: a\n\n"), [
+    { type: "message", id: "7", retry: "10" },
+    { type: "message", id: undefined, retry: undefined },
+  ]);
+  t.match(events("id: a\u0000b\nretry: 1s\ndata: a\n\n"), [{ id: undefined, retry: undefined }], "malformed");
+  const event = { data: Buffer.from('{\n"a":1}'), type: "x", id: "7", retry: "10" };
+  const printed = 'event: x\nid: 7\nretry: 10\ndata: {\ndata: "a":1}\n\n';
+  t.equal(printLegacyEvent(event).toString(), printed);
+  t.equal(
+    printLegacyEvent({ ...event, data: Buffer.alloc(0), id: undefined, retry: undefined }).toString(),
+    "event: x\ndata: \n\n",
+  );
 });

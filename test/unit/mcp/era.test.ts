@@ -1,6 +1,6 @@
 import t from "tap";
 import { scan } from "../../../src/json/scan.ts";
-import { decideEra } from "../../../src/mcp/era.ts";
+import { decideEra, servedVersions } from "../../../src/mcp/era.ts";
 import { parseClientMessage } from "../../../src/mcp/message.ts";
 
 const META =
@@ -105,4 +105,9 @@ t.test("what the client gets to know", async (t) => {
     name: "Refusal",
     data: { header: "MCP-Protocol-Version" },
   });
+});
+
+t.test("what a route serves, newest first", async (t) => {
+  t.same(servedVersions("refuse"), ["2026-07-28"]);
+  t.same(servedVersions("pass"), ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]);
 });

@@ -1,6 +1,6 @@
 import t from "tap";
 import { scan } from "../../../src/json/scan.ts";
-import { parseClientMessage, parseServerMessage, replyId, sameId } from "../../../src/mcp/message.ts";
+import { parseClientMessage, parseServerMessage, sameId } from "../../../src/mcp/message.ts";
 
 const read = (text: string) => scan(Buffer.from(text), { bytes: 1 << 20, depth: 64 });
 const client = (text: string) => parseClientMessage(read(text));
@@ -156,19 +156,6 @@ t.test("what a server breaks is an upstream fault", async (t) => {
   ];
   for (const [text, detail] of refused)
     t.throws(() => server(text), { code: "upstream_fault", detail }, text);
-});
-
-t.test("the id for a reply is read from whatever came", async (t) => {
-  const ids: [text: string, id: string | undefined][] = [
-    ['{"id":7}', "7"],
-    ['{"id":"\\u0061","Method":1}', '"\\u0061"'],
-    ['{"id":null}', undefined],
-    ['{"id":1.5}', undefined],
-    ['{"id":"\\ud800"}', undefined],
-    ['[{"id":1}]', undefined],
-    ["3", undefined],
-  ];
-  for (const [text, id] of ids) t.equal(replyId(read(text)), id, text);
 });
 
 t.test("ids are compared by type and value", async (t) => {

@@ -152,7 +152,9 @@ function resultType(doc: JsonText, result: Node): string {
 function completeEdits(context: AnswerContext, doc: JsonText, result: Node): Edit[] {
   const { authorizer, call, redeemed } = context;
   const { method } = call.message;
-  const personal = redeemed !== undefined || (isList(method) && !authorizer.open);
+  // A result of a request that carried answers must not be cached either (server/utilities/caching).
+  const answered = redeemed !== undefined || call.doc.get(call.params, "inputResponses") !== undefined;
+  const personal = answered || (isList(method) && !authorizer.open);
   const set = personal ? privateMembers(doc, result, isList(method) || method === "resources/read") : {};
   // Some servers mark a state-only round complete (Go SDK); its state must not leave in clear.
   const remove = new Set(["requestState"].filter((name) => doc.get(result, name) !== undefined));

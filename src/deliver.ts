@@ -60,9 +60,9 @@ export async function deliverStream(
   judge: (event: SseEvent) => EventVerdict,
   mayEnd: boolean,
 ): Promise<Refusal | undefined> {
-  const { journey, reply, limits, httpStatus } = delivery;
+  const { journey, reply, limits } = delivery;
   const printRefusal = (refusal: Refusal): string =>
-    errorBody(refusal, { id: journey.id, requestId: journey.requestId, httpStatus });
+    errorBody(refusal, { id: journey.id, requestId: journey.requestId });
   const { refusal } = await relayStream(
     response,
     { raw: reply.raw, headers: headersOf(reply), printRefusal },

@@ -35,7 +35,7 @@ const ALWAYS_HTTP: ReadonlySet<RefusalCode> = new Set([
 ]);
 
 /** The JSON-RPC error message of a refusal, with the request's own id. */
-export function errorBody(refusal: Refusal, place: ErrorPlace): string {
+export function errorBody(refusal: Refusal, place: Omit<ErrorPlace, "httpStatus">): string {
   const { rpc, message } = refusal.entry;
   const data = FROZEN.has(refusal.code)
     ? { reason: refusal.code }

@@ -2,6 +2,8 @@
  * The listener: Fastify, the routes, and the first two stages (framing, principal). Everything thrown below is mapped here, once.
  */
 import { randomUUID } from "node:crypto";
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { auditPrincipal } from "../audit/record.ts";
 import type { Route } from "../call.ts";
@@ -14,7 +16,7 @@ import { resourceMetadata, resourceMetadataPath } from "../principal/resource-me
 import { ToolErrorRejection } from "../round-trip/retry.ts";
 import { checkMediaTypes, readHeaders } from "./framing.ts";
 import { checkHost, checkOrigin, preflightHeaders, type Reach } from "./origin.ts";
-import { asRefusal, errorAnswer, toolErrorBody } from "./respond.ts";
+import { asRefusal, errorAnswer, errorBody, toolErrorBody } from "./respond.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -43,6 +45,8 @@ export interface Server {
 }
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+/** After the grace, what cannot even take its last words within this time is cut off. */
+const LAST_WORDS_MS = 1_000;
 /** A client that sends its head or body slower than this is gone. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
@@ -62,6 +66,7 @@ export function buildServer(parts: ServerParts): Server {
     forceCloseConnections: true,
     return503OnClosing: false,
     ...(parts.tls === undefined ? {} : { https: parts.tls }),
+    clientErrorHandler: refuseBytes,
     frameworkErrors: (error, request, reply) => fail(error, request, reply),
   }) as unknown as FastifyInstance;
   app.decorateRequest("journey", null);
@@ -184,18 +189,43 @@ export function buildServer(parts: ServerParts): Server {
       const refusal = new Refusal("shutting_down", "shutdown");
       for (const journey of journeys)
         if (journey.draft.method === "subscriptions/listen") journey.stop(refusal);
-      if (journeys.size > 0) {
-        const timer = setTimeout(() => {
-          for (const journey of journeys) journey.stop(refusal);
-        }, grace);
-        await new Promise<void>((resolve) => {
-          onEmpty = resolve;
-        });
-        clearTimeout(timer);
-      }
+      const empty = new Promise<void>((resolve) => {
+        onEmpty = resolve;
+        if (journeys.size === 0) resolve();
+      });
+      await within(grace, empty);
+      for (const journey of journeys) journey.stop(refusal);
+      await within(LAST_WORDS_MS, empty);
       await app.close();
     },
   };
+}
+
+/** Resolves with the work, or when the time is over. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}
+
+/** What Node could not read as HTTP gets the same kind of answer, on a connection that is then closed. */
+function refuseBytes(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status =
+    error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
+  const requestId = randomUUID();
+  const refusal = new Refusal("malformed_http", "parser");
+  const body = errorBody(refusal, { id: null, requestId });
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\nx-request-id: ${requestId}\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
 }
 
 /** What Fastify itself refuses, in our terms. */

@@ -4,6 +4,7 @@
  * That order is a security property: a stranger's or a malformed attempt never spends the owner's state.
  * Spec: basic/patterns/mrtr; design sections 4 to 6.
  */
+import { auditChain } from "../audit/record.ts";
 import { checkBinding, requestIdDigest } from "../binding.ts";
 import type { Call } from "../call.ts";
 import { type Claims, EnvelopeError, type EnvelopeFault, tokenBytesFor } from "../envelope/format.ts";
@@ -70,6 +71,7 @@ export function openRetry(context: RoundTripContext, call: Call): Retry {
     if (!(error instanceof EnvelopeError)) throw error;
     return rejectState(call, error.fault);
   }
+  Object.assign(call.journey.draft, auditChain(claims));
   if (requestIdDigest(call.message.id) === claims.requestId) {
     throw new Refusal("same_request_id", "same_request_id");
   }

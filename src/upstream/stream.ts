@@ -10,6 +10,8 @@ import type { UpstreamResponse } from "./dispatch.ts";
 
 const HOLD_BACK_MS = 1_000;
 const KEEP_ALIVE_MS = 15_000;
+/** After the answer the upstream may end its stream by itself, so that its connection can be used again. */
+const LINGER_MS = 1_000;
 
 /** What becomes of one event. */
 export interface EventVerdict {
@@ -48,6 +50,7 @@ export function relayStream(
     const { raw } = reply;
     let over = false;
     let pending = false;
+    let linger: NodeJS.Timeout | undefined;
 
     const open = (): void => {
       if (raw.headersSent) return;
@@ -72,7 +75,8 @@ export function relayStream(
       clearTimeout(keepAlive);
       options.stop.removeEventListener("abort", onStop);
       raw.off("drain", onDrain);
-      response.abort();
+      if (delivered && refusal === undefined) linger = setTimeout(() => response.abort(), LINGER_MS).unref();
+      else response.abort();
       if (refusal !== undefined && !raw.headersSent) {
         reject(refusal);
         return;
@@ -121,7 +125,10 @@ export function relayStream(
     if (options.stop.aborted) onStop();
     response.pipe({
       data(chunk) {
-        if (over) return true;
+        if (over) {
+          response.abort();
+          return true;
+        }
         try {
           parser.feed(chunk);
         } catch (error) {
@@ -130,6 +137,7 @@ export function relayStream(
         return !pending;
       },
       end() {
+        clearTimeout(linger);
         if (options.mayEnd) finish(true);
         else fail(new Refusal("upstream_fault", "stream_ended"));
       },

@@ -99,5 +99,6 @@ export function isNetwork(text: string): boolean {
 export function parseUrl(text: string): URL | undefined {
   if (text.length > 2_048 || !/^[!-[\]-~]+$/.test(text) || !URL.canParse(text)) return undefined;
   const url = new URL(text);
-  return url.hostname === "" ? undefined : url;
+  // The parser lets * ! ' and others stand in a host; Docker's names hold _.
+  return /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)$/i.test(url.hostname) ? url : undefined;
 }

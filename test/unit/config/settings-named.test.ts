@@ -1,0 +1,139 @@
+/**
+ * Every setting that a document or an example names is in the schema, and the commented example names every setting.
+ * In `config/sealgate.yaml` a line with a single # is a setting that is not in force; ## explains.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import t from "tap";
+import { isMap, isScalar, isSeq, parseDocument } from "yaml";
+import { allSettings, isSetting, printPath, type Step } from "../../../src/config/json-schema.ts";
+import { SECTIONS } from "../../../src/config/schema.ts";
+import { load } from "./load-text.ts";
+
+const ROOT = new URL("../../../", import.meta.url);
+const FILE_NAMES = /\.(ts|js|mjs|json|ndjson|yaml|yml|md|log|pem|crt|key|txt|sh)$/;
+
+const text = (path: string): string => readFileSync(new URL(path, ROOT), "utf8");
+
+/** The example with every commented setting in force. */
+function uncommented(): string {
+  return text("config/sealgate.yaml")
+    .replace(/^# yaml-language-server.*$/m, "")
+    .replace(/^( *)#(?!#)/gm, "$1");
+}
+
+/** The path of every mapping member in a YAML node, list places as 0. */
+function namesIn(node: unknown, path: readonly Step[] = []): Step[][] {
+  if (isSeq(node)) return node.items.flatMap((item) => namesIn(item, [...path, 0]));
+  if (!isMap(node)) return [];
+  return node.items.flatMap(({ key, value }) => {
+    const here = [...path, isScalar(key) ? String(key.value) : "?"];
+    return [here, ...namesIn(value, here)];
+  });
+}
+
+const isSection = (name: unknown): boolean => typeof name === "string" && Object.hasOwn(SECTIONS, name);
+
+/** Settings named in code spans of a Markdown text: `routes[].upstream.url`, `roundTrip.rejection: error`. */
+function spansIn(markdown: string): Step[][] {
+  const prose = markdown.replace(/^(```|~~~)[\s\S]*?^\1/gm, "");
+  return [...prose.matchAll(/`([^`\n]+)`/g)].flatMap(([, span = ""]) => {
+    const [name] = /^[A-Za-z]\w*(\[\d*\])*(\.\w+(\[\d*\])*)+/.exec(span) ?? [];
+    if (name === undefined || !isSection(name.split(/[.[]/)[0]) || FILE_NAMES.test(name)) return [];
+    // After a path a span may hold a value (`: x`), never more of a path.
+    const rest = span.slice(name.length);
+    if (!/^(\[\])?(:|\s|$|,)/.test(rest)) return [];
+    return [name.split(/\.|(?=\[)/).map((step) => (step.startsWith("[") ? 0 : step))];
+  });
+}
+
+/** Settings in fenced YAML of a Markdown text that is a piece of a configuration. */
+function fencedIn(markdown: string): Step[][] {
+  return [...markdown.matchAll(/^```ya?ml\n([\s\S]*?)^```/gm)].flatMap(([, yaml = ""]) => {
+    const { contents } = parseDocument(yaml);
+    if (!isMap(contents) || contents.items.length === 0) return [];
+    const ours = contents.items.every(({ key }) => isScalar(key) && isSection(key.value));
+    return ours ? namesIn(contents) : [];
+  });
+}
+
+function markdownFiles(folder: string): string[] {
+  if (!existsSync(new URL(folder, ROOT))) return [];
+  return readdirSync(new URL(folder, ROOT), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `${folder}${name}`);
+}
+
+/** `keys.ring.secret` in prose means the member of each entry. */
+function isNamed(path: readonly Step[]): boolean {
+  if (isSetting(path)) return true;
+  const named = path.filter((step) => typeof step === "string").join(".");
+  return allSettings().some((known) => known.filter((step) => typeof step === "string").join(".") === named);
+}
+
+t.test("the reader of documents finds what is named", async (t) => {
+  t.same(
+    spansIn("`routes[].upstream.url` `keys.ring[0].id` `roundTrip.rejection: error` `log.level`").map(
+      printPath,
+    ),
+    ["routes[0].upstream.url", "keys.ring[0].id", "roundTrip.rejection", "log.level"],
+  );
+  t.same(
+    spansIn("`errors.ts` `other.thing` `routes` `server/discover` log.level\n```\n`log.level`\n```\n"),
+    [],
+  );
+  t.same(fencedIn("```yaml\nrules: {}\n```\n```yaml\nlog: { levl: x }\n```\n").map(printPath), [
+    "log",
+    "log.levl",
+  ]);
+  t.notOk(isNamed(["log", "levl"]));
+  t.ok(isNamed(["keys", "ring", "secret"]));
+});
+
+for (const file of [
+  ...["README.md", "SECURITY.md"].filter((name) => existsSync(new URL(name, ROOT))),
+  ...markdownFiles("docs/"),
+]) {
+  // Decisions may speak of what was turned down.
+  if (file.startsWith("docs/decisions/")) continue;
+  t.test(`${file} names only settings there are`, async (t) => {
+    const unknown = [
+      ...spansIn(text(file)).filter((path) => !isNamed(path)),
+      ...fencedIn(text(file)).filter((path) => !isSetting(path)),
+    ];
+    t.same(unknown.map(printPath), []);
+  });
+}
+
+t.test("config/sealgate.yaml names every setting, and only settings there are", async (t) => {
+  const { contents, errors } = parseDocument(uncommented());
+  t.same(errors, []);
+  const named = new Set(namesIn(contents).map(printPath));
+  t.same(
+    [...named].filter((path) => !allSettings().map(printPath).includes(path)),
+    [],
+  );
+  const missing = allSettings().filter((path) => !named.has(printPath(path)));
+  // Once is enough for the two forms of a reference.
+  t.same(
+    missing.map(printPath).filter((path) => !/\.(file|env)$/.test(path)),
+    [],
+  );
+});
+
+t.test("with everything in force it is sound but for the files it refers to", async (t) => {
+  const { problems } = await load(t, uncommented());
+  t.same(
+    problems.filter(
+      (line) => !/the file does not exist|variable is not set|the folder of the file/.test(line),
+    ),
+    [],
+  );
+});
+
+t.test("the examples are sound as they stand", async (t) => {
+  for (const file of ["config/sealgate.yaml", "config/quickstart.yaml"]) {
+    const { problems, warnings } = await load(t, text(file));
+    t.same(problems, [], file);
+    t.match(warnings, [/keys: is absent/], file);
+  }
+});

@@ -70,13 +70,14 @@ export function samplingFault(doc: JsonText, params: Node): SamplingFault | unde
   return toolBlocksFit(doc, turns) ? undefined : "sampling_tool_blocks";
 }
 
-/** What such a question needs of the client: tools or a choice of tools, the context of servers, or sampling alone. */
+/**
+ * What such a question needs of the client: tools or a choice of tools, or sampling alone. `includeContext` without
+ * `sampling.context` is only a SHOULD NOT of the specification, and the client may ignore it.
+ */
 export function samplingNeeds(doc: JsonText, params: Node): Need[] {
   const needs: Need[] = ["sampling"];
   if (doc.get(params, "tools") !== undefined || doc.get(params, "toolChoice") !== undefined)
     needs.push("samplingTools");
-  const context = doc.get(params, "includeContext");
-  if (context !== undefined && stringOf(doc, context) !== "none") needs.push("samplingContext");
   return needs;
 }
 

@@ -24,7 +24,7 @@ t.test("honest questions", async (t) => {
     [url("https://connect.example/c/1?x=%20#a@b"), { kind: "url", needs: ["url"] }],
     [sample(messages(["user", TEXT])), { kind: "sampling", needs: ["sampling"] }],
     [sample(`"includeContext":"none",${messages(["user", `[${TEXT}]`], ["assistant", TEXT])}`), { kind: "sampling", needs: ["sampling"] }], // biome-ignore format: one case, one line
-    [sample(`"includeContext":"thisServer",${messages()}`), { kind: "sampling", needs: ["sampling", "samplingContext"] }], // biome-ignore format: one case, one line
+    [sample(`"includeContext":"thisServer",${messages()}`), { kind: "sampling", needs: ["sampling"] }], // biome-ignore format: one case, one line
     [sample(`"tools":[],${messages()}`), { kind: "sampling", needs: ["sampling", "samplingTools"] }],
     [sample(`"toolChoice":{"mode":"auto"},${messages()}`), { kind: "sampling", needs: ["sampling", "samplingTools"] }], // biome-ignore format: one case, one line
     [sample(`"systemPrompt":"s","temperature":0.1,"stopSequences":["x"],"metadata":{},"modelPreferences":{},${messages()}`), { kind: "sampling", needs: ["sampling"] }], // biome-ignore format: one case, one line

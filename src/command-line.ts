@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { COMMANDS, type Command, UsageError } from "./commands/commands.ts";
 import { EXIT } from "./commands/exit.ts";
-import { ConfigFileError } from "./config/load.ts";
+import { ConfigFileError } from "./config/file-error.ts";
 import { nearest } from "./config/nearest.ts";
 import { ConfigError } from "./errors.ts";
 

@@ -5,6 +5,7 @@ import type * as z from "zod";
 import { ConfigError, type ConfigProblem } from "../errors.ts";
 import { crossCheck } from "./cross-checks.ts";
 import { type ConfigDocument, type DocumentProblem, readDocument } from "./document.ts";
+import { ConfigFileError } from "./file-error.ts";
 import { printPath, type Step } from "./json-schema.ts";
 import { loadMaterial, type Secrets } from "./material.ts";
 import { schemaProblems, valueAt } from "./problems.ts";
@@ -12,16 +13,13 @@ import type { Report } from "./report.ts";
 import { resolveConfig, type Whole } from "./resolve.ts";
 import { type Config, SECTIONS } from "./schema.ts";
 
+export { ConfigFileError } from "./file-error.ts";
+
 /** A configuration that passed every check. `warnings` are lines `file:line:column path: text`. */
 export interface LoadedConfig {
   readonly config: Config;
   readonly warnings: readonly string[];
   readonly secrets: Secrets;
-}
-
-/** The configuration file itself cannot be read. The message is one line for the operator. Exit code 66 (EX_NOINPUT). */
-export class ConfigFileError extends Error {
-  override readonly name = "ConfigFileError";
 }
 
 const CAUSES: Readonly<Record<string, string>> = {

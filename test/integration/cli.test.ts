@@ -1,0 +1,199 @@
+/** The program as people start it: what it prints where, and how it exits. */
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import t, { type Test } from "tap";
+import { decodeSecret } from "../../src/keyring.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const MAIN = join(ROOT, "src/main.ts");
+
+interface Outcome {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function start(
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"], ...options });
+    let out = "";
+    let err = "";
+    child.stdout.setEncoding("utf8").on("data", (piece: string) => {
+      out += piece;
+    });
+    child.stderr.setEncoding("utf8").on("data", (piece: string) => {
+      err += piece;
+    });
+    child.on("error", reject).on("close", (code) => resolve({ code, out, err }));
+  });
+}
+
+const sealgate = (...args: string[]): Promise<Outcome> => start([MAIN, ...args]);
+const noStack = (t: Test, { out, err }: Outcome): void => {
+  t.notMatch(out + err, /^\s+at .*:\d+/m);
+};
+
+t.test("help and version go to standard output", async (t) => {
+  for (const args of [
+    ["--help"],
+    ["-h"],
+    ["serve", "--help"],
+    ["check", "-h"],
+    ["schema", "--help"],
+    ["keys", "new", "--help"],
+    ["keys", "--help"],
+  ]) {
+    const { code, out, err } = await sealgate(...args);
+    t.equal(code, 0, args.join(" "));
+    t.match(out, /Usage:/);
+    t.match(out, /Exit codes:\n +0 {2}success\n/);
+    t.match(out, / 64 {2}/);
+    t.equal(err, "");
+  }
+  const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
+  t.same(await sealgate("--version"), { code: 0, out: `${version}\n`, err: "" });
+});
+
+t.test("a wrong command line: one line, the usage, exit 64, nothing on standard output", async (t) => {
+  const cases: [string[], RegExp][] = [
+    [[], /a command is missing/],
+    [["chek"], /unknown command, did you mean check\?/],
+    [["frobnicate"], /unknown command\n/],
+    [["--config", "x"], /a command comes first/],
+    [["keys"], /keys needs one of: keys new/],
+    [["keys", "old"], /keys needs one of: keys new/],
+    [["check"], /check needs --config/],
+    [["check", "--config"], /--config/],
+    [["check", "--config", ""], /--config needs a value/],
+    [["check", "--config", "a", "--config", "b"], /--config is given twice/],
+    [["check", "a.yaml"], /Unexpected argument/],
+    [["check", "--conifg", "a"], /Unknown option '--conifg'/],
+    [["schema", "--config", "a"], /Unknown option/],
+    [["serve"], /either --config or --upstream/],
+    [["serve", "--config", "a", "--upstream", "http://a/"], /either --config or --upstream/],
+    [["serve", "--config", "a", "--listen", "127.0.0.1:1"], /--listen goes with --upstream/],
+    [["serve", "--upstream", "ftp://a/"], /the upstream must be/],
+    [["serve", "--upstream", "http://u:hunter2@a/"], /the upstream must be/],
+    [["serve", "--upstream", "http://a/", "--listen", "8080"], /--listen is not HOST:PORT/],
+    [["serve", "--upstream", "http://a/", "--listen", "0.0.0.0:8080"], /loopback only/],
+  ];
+  const outcomes = await Promise.all(cases.map(([args]) => sealgate(...args)));
+  for (const [index, [args, message]] of cases.entries()) {
+    const outcome = outcomes[index] ?? { code: null, out: "", err: "" };
+    t.equal(outcome.code, 64, args.join(" "));
+    t.equal(outcome.out, "");
+    t.match(outcome.err, message);
+    t.match(outcome.err, /^sealgate: .*\nUsage:/);
+    t.notMatch(outcome.err, /hunter2/);
+    noStack(t, outcome);
+  }
+});
+
+t.test("check: ok on standard output, warnings and problems on standard error", async (t) => {
+  const good = await sealgate("check", "--config", "config/sealgate.yaml");
+  t.equal(good.code, 0);
+  t.equal(good.out, "config/sealgate.yaml: ok\n");
+  t.match(good.err, /^warning: config\/sealgate\.yaml:\d+:\d+ keys: is absent/);
+
+  const folder = t.testdir({
+    "bad.yaml": "version: 1\nlog: { levle: info }\nkeys: hunter2\n",
+    "broken.yaml": "a: [\n",
+  });
+  for (const command of ["check", "serve"]) {
+    const bad = await sealgate(command, "--config", join(folder, "bad.yaml"));
+    t.equal(bad.code, 78, command);
+    t.equal(bad.out, "");
+    const lines = bad.err.trimEnd().split("\n");
+    t.equal(lines.length, 5);
+    t.ok(lines.slice(0, -1).every((line) => line.startsWith(`${folder}/bad.yaml:`)));
+    t.match(bad.err, /bad\.yaml:2:8 log\.levle: unknown setting, did you mean level\?/);
+    t.match(lines.at(-1), /^sealgate: 4 problems in the configuration$/);
+    t.notMatch(bad.err, /hunter2/);
+    noStack(t, bad);
+
+    const broken = await sealgate(command, "--config", join(folder, "broken.yaml"));
+    t.equal(broken.code, 78);
+    noStack(t, broken);
+
+    const missing = await sealgate(command, "--config", join(folder, "none.yaml"));
+    t.same(missing, { code: 66, out: "", err: `sealgate: cannot read ${folder}/none.yaml: no such file\n` });
+    t.equal((await sealgate(command, "--config", folder)).code, 66);
+  }
+});
+
+t.test("schema prints the JSON Schema", async (t) => {
+  const { code, out, err } = await sealgate("schema");
+  t.equal(code, 0);
+  t.equal(err, "");
+  t.equal(
+    (JSON.parse(out) as Record<string, unknown>)["$schema"],
+    "https://json-schema.org/draft/2020-12/schema",
+  );
+});
+
+t.test("keys new", async (t) => {
+  const [one, two] = await Promise.all([sealgate("keys", "new"), sealgate("keys", "new")]);
+  t.match(one, { code: 0, err: "" });
+  t.match(one?.out, /^[A-Za-z0-9_-]{43}\n$/);
+  t.equal(decodeSecret(Buffer.from(one?.out ?? "")).length, 32);
+  t.not(one?.out, two?.out);
+
+  const file = join(t.testdir({}), "key");
+  const written = await sealgate("keys", "new", "--out", file);
+  t.match(written, { code: 0, out: "" });
+  const secret = readFileSync(file, "utf8");
+  t.match(secret, /^[A-Za-z0-9_-]{43}\n$/);
+  t.notOk(written.err.includes(secret.trim()));
+  t.equal(statSync(file).mode & 0o777, 0o600);
+
+  const again = await sealgate("keys", "new", "--out", file);
+  t.match(again, { code: 73, out: "" });
+  t.match(again.err, /^sealgate: cannot write .*: it exists already and is never overwritten\n$/);
+  t.equal(readFileSync(file, "utf8"), secret, "left as it was");
+  t.match(await sealgate("keys", "new", "--out", `${file}/x`), {
+    code: 73,
+    err: /its folder does not exist/,
+  });
+});
+
+t.test("a Node that is too old is told so in one line, before anything else is loaded", async (t) => {
+  const folder = t.testdir({
+    "old.mjs": 'Object.defineProperty(process.versions, "node", { value: "20.20.2" });\n',
+  });
+  // What a build makes of main.ts, with nothing beside it: any import would fail.
+  writeFileSync(join(folder, "main.mjs"), stripTypeScriptTypes(readFileSync(MAIN, "utf8")));
+  const line = "sealgate needs Node 24 or newer, this is 20.20.2\n";
+  t.same(await start(["--import", join(folder, "old.mjs"), join(folder, "main.mjs")]), {
+    code: 1,
+    out: "",
+    err: line,
+  });
+  t.same(await start(["--import", join(folder, "old.mjs"), MAIN, "--version"]), {
+    code: 1,
+    out: "",
+    err: line,
+  });
+});
+
+t.test(
+  "a reader that stops early is no failure",
+  { skip: existsSync("/bin/sh") ? false : "needs sh" },
+  async (t) => {
+    const child = spawn("/bin/sh", ["-c", `"$0" "$1" schema 2>&1 >&3 3>&- | cat`, process.execPath, MAIN], {
+      stdio: ["ignore", "pipe", "inherit", "pipe"],
+    });
+    child.stdio[3]?.destroy();
+    let err = "";
+    child.stdout?.setEncoding("utf8").on("data", (piece: string) => {
+      err += piece;
+    });
+    await new Promise((resolve) => child.on("close", resolve));
+    t.notMatch(err, /EPIPE|at /);
+  },
+);

@@ -90,6 +90,7 @@ export interface Parts {
   readonly body: Buffer;
 }
 
+const LENGTH_BYTES = 4;
 const HEAD_BYTES = KEY_ID_BYTES + NONCE_BYTES;
 const ALPHABET = /^[A-Za-z0-9_-]+$/;
 
@@ -132,14 +133,15 @@ export function isAudience(audience: unknown): audience is string {
  * The lengths keep one part from sliding into the next. `audience` must satisfy `isAudience`.
  */
 export function associatedData(keyId: Uint8Array, audience: string): Buffer {
-  const parts = [Buffer.from(PREFIX, "latin1"), keyId, Buffer.from(audience, "utf8")];
-  const framed: Uint8Array[] = [];
-  for (const part of parts) {
-    const length = Buffer.allocUnsafe(4);
-    length.writeUInt32BE(part.length);
-    framed.push(length, part);
-  }
-  return Buffer.concat(framed);
+  const audienceBytes = Buffer.byteLength(audience, "utf8");
+  const data = Buffer.alloc(3 * LENGTH_BYTES + PREFIX.length + keyId.length + audienceBytes);
+  let at = data.writeUInt32BE(PREFIX.length);
+  at += data.write(PREFIX, at, "latin1");
+  at = data.writeUInt32BE(keyId.length, at);
+  data.set(keyId, at);
+  at = data.writeUInt32BE(audienceBytes, at + keyId.length);
+  data.write(audience, at, "utf8");
+  return data;
 }
 
 /**

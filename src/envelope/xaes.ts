@@ -3,7 +3,13 @@
  * CMAC under the master key (NIST SP 800-108r1 in counter mode), then AES-256-GCM with the second half.
  * Knows nothing of envelopes. Nonces must be random or unique; that is the caller's part.
  */
-import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from "node:crypto";
+import {
+  type Cipheriv,
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  type KeyObject,
+} from "node:crypto";
 import { NONCE_BYTES, TAG_BYTES } from "./format.ts";
 
 /** Length of an XAES-256-GCM key, in bytes. */
@@ -12,19 +18,26 @@ export const KEY_BYTES = 32;
 const BLOCK_BYTES = 16;
 /** Nonce bytes that go into the per-message key, and the rest that GCM gets. */
 const DERIVE_BYTES = 12;
+const CONTEXT_OFFSET = BLOCK_BYTES - DERIVE_BYTES;
+const LABEL = 0x58;
 const GCM_OPTIONS = { authTagLength: TAG_BYTES } as const;
 
 /** One key. Its material sits in private fields: no inspection, JSON or string form reaches it. */
 export class XaesKey {
-  readonly #key: KeyObject;
-  /** The CMAC subkey for whole blocks (NIST SP 800-38B section 6.1), computed once. */
-  readonly #k1: Buffer;
+  /** The bare block cipher under the key. Whole blocks without padding leave no state in it, so one serves for good. */
+  readonly #aes: Cipheriv;
+  /** Both derivation blocks with a zero nonce, already under K1, the CMAC subkey for whole blocks (SP 800-38B 6.1). */
+  readonly #blocks: Buffer;
 
   /** Copies `key` (32 bytes); the caller may wipe its own copy. Throws RangeError for another length. */
   constructor(key: Uint8Array) {
     if (key.length !== KEY_BYTES) throw new RangeError(`an XAES-256-GCM key has ${KEY_BYTES} bytes`);
-    this.#key = createSecretKey(key);
-    this.#k1 = double(encryptBlocks(this.#key, Buffer.alloc(BLOCK_BYTES)));
+    this.#aes = createCipheriv("aes-256-ecb", createSecretKey(key), null).setAutoPadding(false);
+    const k1 = double(this.#aes.update(Buffer.alloc(BLOCK_BYTES)));
+    this.#blocks = Buffer.concat([k1, k1]);
+    // 16-bit counter, the label "X", a zero byte; 96 bits of nonce complete each block.
+    xorInto(this.#blocks, Buffer.from([0, 1, LABEL, 0]), 0);
+    xorInto(this.#blocks, Buffer.from([0, 2, LABEL, 0]), BLOCK_BYTES);
   }
 
   /** Encrypts; returns ciphertext followed by the 16-byte tag. `nonce` has 24 bytes and is never used twice. */
@@ -52,28 +65,15 @@ export class XaesKey {
 
   #messageKey(nonce: Uint8Array): KeyObject {
     if (nonce.length !== NONCE_BYTES) throw new RangeError(`an XAES-256-GCM nonce has ${NONCE_BYTES} bytes`);
-    const blocks = Buffer.alloc(KEY_BYTES);
-    for (let counter = 1; counter <= 2; counter += 1) {
-      const at = (counter - 1) * BLOCK_BYTES;
-      // 16-bit counter, the label "X", a zero byte, 96 bits of nonce: exactly one block.
-      blocks.set([0, counter, 0x58, 0], at);
-      blocks.set(nonce.subarray(0, DERIVE_BYTES), at + 4);
-      for (let i = 0; i < BLOCK_BYTES; i += 1) {
-        blocks.writeUInt8(blocks.readUInt8(at + i) ^ this.#k1.readUInt8(i), at + i);
-      }
-    }
-    const bytes = encryptBlocks(this.#key, blocks);
+    const context = nonce.subarray(0, DERIVE_BYTES);
+    const blocks = Buffer.from(this.#blocks);
+    xorInto(blocks, context, CONTEXT_OFFSET);
+    xorInto(blocks, context, BLOCK_BYTES + CONTEXT_OFFSET);
+    const bytes = this.#aes.update(blocks);
     const key = createSecretKey(bytes);
     bytes.fill(0);
     return key;
   }
-}
-
-/** AES-256 on whole blocks, each by itself: the bare block cipher that CMAC is made of, never used on a message. */
-function encryptBlocks(key: KeyObject, blocks: Buffer): Buffer {
-  const cipher = createCipheriv("aes-256-ecb", key, null);
-  cipher.setAutoPadding(false);
-  return cipher.update(blocks);
 }
 
 /** Doubling in GF(2^128), without a branch on the secret bit. */
@@ -87,6 +87,12 @@ function double(block: Buffer): Buffer {
   }
   out.writeUInt8(out.readUInt8(BLOCK_BYTES - 1) ^ (-carry & 0x87), BLOCK_BYTES - 1);
   return out;
+}
+
+function xorInto(target: Buffer, source: Uint8Array, offset: number): void {
+  for (const [i, byte] of source.entries()) {
+    target.writeUInt8(target.readUInt8(offset + i) ^ byte, offset + i);
+  }
 }
 
 function gcmNonce(nonce: Uint8Array): Uint8Array {

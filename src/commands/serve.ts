@@ -28,7 +28,7 @@ export async function serve(options: {
     const running = await start(loaded, { log });
     const routes = config.routes.map(({ path, upstream, legacy }) => ({
       path,
-      upstream: upstream.url,
+      upstream: withoutQuery(upstream.url),
       legacy,
     }));
     log.info(
@@ -61,6 +61,12 @@ export async function serve(options: {
     );
     return EXIT.unavailable[0];
   }
+}
+
+/** The query of an upstream's URL may hold a key. */
+function withoutQuery(text: string): string {
+  const { origin, pathname } = new URL(text);
+  return origin + pathname;
 }
 
 async function load(options: { config?: string; upstream?: string; listen?: string }): Promise<LoadedConfig> {

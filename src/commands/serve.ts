@@ -24,6 +24,11 @@ export async function serve(options: {
   const { config, warnings } = loaded;
   const log = createLog(config.log.level);
   for (const warning of warnings) log.warn({ warning }, "configuration");
+  for (const { path, legacy } of config.routes) {
+    if (legacy === "pass" && config.authentication.mode === "anonymous") {
+      log.warn({ path }, "legacy traffic passes on this route and its questions are not filtered");
+    }
+  }
   try {
     const running = await start(loaded, { log });
     const routes = config.routes.map(({ path, upstream, legacy }) => ({

@@ -114,16 +114,10 @@ async function launch(
   args: readonly string[],
 ): Promise<ChildProcess | undefined> {
   const base = [
-    "--port",
-    String(port),
-    "--bind",
-    "127.0.0.1",
-    "--save",
-    "",
-    "--appendonly",
-    "no",
-    "--dir",
-    dir,
+    ...["--port", String(port), "--bind", "127.0.0.1", "--dir", dir],
+    ...["--save", "", "--appendonly", "no"],
+    // Else a master waits five seconds for further replicas before it sends anything to the first.
+    ...["--repl-diskless-sync-delay", "0"],
   ];
   const child = spawn(binary, [...base, ...args], { stdio: ["ignore", "pipe", "inherit"] });
   const orphan = () => void child.kill("SIGKILL");

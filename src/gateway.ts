@@ -9,7 +9,7 @@
 import type { FastifyReply } from "fastify";
 import { authorize } from "./admission.ts";
 import { type AnswerContext, judgeMessage } from "./answer.ts";
-import { auditChain, auditMethod } from "./audit/record.ts";
+import { auditArguments, auditChain, auditMethod } from "./audit/record.ts";
 import type { Authorizer } from "./authorization.ts";
 import type { Call } from "./call.ts";
 import { narrow } from "./capability/narrow.ts";
@@ -74,6 +74,7 @@ export async function serve(
   });
   // authorization
   const target = authorize(gateway.authorizer, journey, doc, message);
+  if (gateway.config.audit.arguments) Object.assign(journey.draft, auditArguments(doc, message.params));
   if (message.type === "notification") return notify(gateway, journey, reply, doc, message, era.version);
   // capability
   const allow = journey.route.allowedAsks(target?.kind === "tool" ? target.name : undefined);

@@ -5,6 +5,7 @@
  */
 import type { Claims } from "../envelope/format.ts";
 import type { RefusalCode } from "../errors.ts";
+import type { JsonText, Node } from "../json/scan.ts";
 import type { Target } from "../mcp/methods.ts";
 import type { Principal } from "../principal/principal.ts";
 
@@ -63,6 +64,7 @@ export interface AuditRecord {
 export type Draft = { -readonly [K in keyof AuditRecord]?: AuditRecord[K] };
 
 const MAX_NAME_CHARACTERS = 256;
+const MAX_ARGUMENT_CHARACTERS = 16 * 1024;
 const METHOD = /^[A-Za-z][A-Za-z0-9_./-]{0,63}$/;
 
 /** The parts of a principal that audit shows. */
@@ -89,6 +91,12 @@ export function auditTarget(target: Target): Target {
   return { kind: target.kind, name: shorten(name) };
 }
 
+/** The arguments of a call as sent, for `audit.arguments: true` only; long ones are cut. */
+export function auditArguments(doc: JsonText, params: Node | undefined): Pick<AuditRecord, "arguments"> {
+  const node = doc.get(params, "arguments");
+  return node === undefined ? {} : { arguments: shorten(doc.raw(node), MAX_ARGUMENT_CHARACTERS) };
+}
+
 /** The chain members of a sealed state. */
 export const auditChain = (claims: Claims): Pick<AuditRecord, "chain" | "round" | "jti"> => ({
   chain: claims.chain,
@@ -96,6 +104,6 @@ export const auditChain = (claims: Claims): Pick<AuditRecord, "chain" | "round" 
   jti: claims.jti,
 });
 
-function shorten(text: string): string {
-  return text.length <= MAX_NAME_CHARACTERS ? text : `${text.slice(0, MAX_NAME_CHARACTERS)}…`;
+function shorten(text: string, max = MAX_NAME_CHARACTERS): string {
+  return text.length <= max ? text : `${text.slice(0, max)}…`;
 }

@@ -95,6 +95,13 @@ export async function serveSession(
       response.abort();
       throw new Refusal("method_not_allowed", "upstream", { headers: { allow: "POST" } });
     }
+    // Of the end of a session only the status says something; servers send it with no body, of no media type.
+    if (method === "DELETE" && response.status < 300) {
+      response.abort();
+      await reply.code(response.status).send();
+      journey.finish({ outcome: "accepted" });
+      return;
+    }
     await deliverLegacy(gateway, journey, reply, response, undefined);
   } finally {
     slot.leave();

@@ -118,11 +118,8 @@ t.test("the server's own end arrives as a graceful one", async (t) => {
 
 t.test("the gateway's shutdown ends it with a readable last event", async (t) => {
   const { server, gateway, made } = await setUp(t);
-  const errors: Error[] = [];
-  made.client.onerror = (error) => void errors.push(error);
   const subscription = await made.client.listen(FILTER);
   await gateway.close();
-  t.not(await subscription.closed, "local");
+  t.equal(await subscription.closed, "remote");
   while (server.open() > 0) await server.changed();
-  t.comment(errors.map(String));
 });

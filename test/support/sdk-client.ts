@@ -29,6 +29,8 @@ export interface SdkClient {
   readonly asked: unknown[];
   /** HTTP answers so far: status and media type. */
   readonly answers: { readonly status: number; readonly type: string }[];
+  /** Resolves at the next HTTP answer. */
+  answered(): Promise<void>;
 }
 
 /** Everything a server may ask for. */
@@ -78,15 +80,21 @@ export function createSdkClient(url: string, options: SdkClientOptions = {}): Sd
     });
   }
   const answers: SdkClient["answers"] = [];
+  let wake = (): void => undefined;
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     ...(options.authProvider === undefined ? {} : { authProvider: options.authProvider }),
     fetch: async (input, init) => {
       const response = await fetch(input, init);
       answers.push({ status: response.status, type: response.headers.get("content-type") ?? "" });
+      wake();
       return response;
     },
   });
-  return { client, transport, asked, answers };
+  const answered = (): Promise<void> =>
+    new Promise((resolve) => {
+      wake = resolve;
+    });
+  return { client, transport, asked, answers, answered };
 }
 
 /** A connected client. */

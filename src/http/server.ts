@@ -11,6 +11,7 @@ import { Refusal } from "../errors.ts";
 import { type Gateway, serve } from "../gateway.ts";
 import { Journey } from "../journey.ts";
 import { serveSession } from "../legacy.ts";
+import type { Log } from "../log.ts";
 import type { Authenticator } from "../principal/principal.ts";
 import { resourceMetadata, resourceMetadataPath } from "../principal/resource-metadata.ts";
 import { ToolErrorRejection } from "../round-trip/retry.ts";
@@ -66,7 +67,7 @@ export function buildServer(parts: ServerParts): Server {
     forceCloseConnections: true,
     return503OnClosing: false,
     ...(parts.tls === undefined ? {} : { https: parts.tls }),
-    clientErrorHandler: refuseBytes,
+    clientErrorHandler: (error, socket) => refuseBytes(error, socket, log),
     frameworkErrors: (error, request, reply) => fail(error, request, reply),
   }) as unknown as FastifyInstance;
   app.decorateRequest("journey", null);
@@ -168,12 +169,14 @@ export function buildServer(parts: ServerParts): Server {
     else if (refusal.cause !== undefined)
       log.warn({ requestId, cause: refusal.detail, err: refusal.cause }, "refused");
     const id = journey?.id ?? null;
+    const { code, detail: cause } = refusal;
+    journey?.finish({ outcome: "refused", code, cause, ...stateOf(refusal) });
+    // What belongs to no route has no audit record; its request id must be found all the same.
+    if (journey === undefined) log.warn({ requestId, code, cause }, "request refused");
     if (refusal instanceof ToolErrorRejection && id !== null) {
-      journey?.finish({ outcome: "refused", code: refusal.code, cause: refusal.detail });
       return reply.code(200).header("content-type", "application/json").send(toolErrorBody(id));
     }
     const answer = errorAnswer(refusal, { id, requestId, httpStatus: config.errors.httpStatus });
-    journey?.finish({ outcome: "refused", code: refusal.code, cause: refusal.detail, ...stateOf(refusal) });
     return reply
       .code(answer.status)
       .header("x-request-id", requestId)
@@ -212,7 +215,7 @@ async function within(ms: number, work: Promise<void>): Promise<void> {
 }
 
 /** What Node could not read as HTTP gets the same kind of answer, on a connection that is then closed. */
-function refuseBytes(error: Error & { code?: string }, socket: Socket): void {
+function refuseBytes(error: Error & { code?: string }, socket: Socket, log: Log): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
@@ -221,6 +224,7 @@ function refuseBytes(error: Error & { code?: string }, socket: Socket): void {
     error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
   const requestId = randomUUID();
   const refusal = new Refusal("malformed_http", "parser");
+  log.warn({ requestId, code: refusal.code, cause: refusal.detail }, "request refused");
   const body = errorBody(refusal, { id: null, requestId });
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\nx-request-id: ${requestId}\r\n` +

@@ -4,6 +4,8 @@ import {
   Client,
   type ClientCapabilities,
   type ClientOptions,
+  type FetchLike,
+  type OAuthClientProvider,
   ProtocolError,
   SdkError,
   StreamableHTTPClientTransport,
@@ -18,7 +20,9 @@ export interface SdkClientOptions {
   readonly capabilities?: ClientCapabilities;
   /** False: rounds are walked by hand. */
   readonly autoFulfill?: boolean;
-  readonly authProvider?: AuthProvider;
+  readonly authProvider?: AuthProvider | OAuthClientProvider;
+  /** Where the origin of `url` really listens, where it is only a name. */
+  readonly origin?: string;
   readonly listChanged?: ClientOptions["listChanged"];
 }
 
@@ -81,10 +85,11 @@ export function createSdkClient(url: string, options: SdkClientOptions = {}): Sd
   }
   const answers: SdkClient["answers"] = [];
   let wake = (): void => undefined;
+  const go = fetchAt(new URL(url).origin, options.origin);
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     ...(options.authProvider === undefined ? {} : { authProvider: options.authProvider }),
     fetch: async (input, init) => {
-      const response = await fetch(input, init);
+      const response = await go(input, init);
       answers.push({ status: response.status, type: response.headers.get("content-type") ?? "" });
       wake();
       return response;
@@ -95,6 +100,16 @@ export function createSdkClient(url: string, options: SdkClientOptions = {}): Sd
       wake = resolve;
     });
   return { client, transport, asked, answers, answered };
+}
+
+/** A fetch that finds the origin `name` at another address. */
+export function fetchAt(name: string, address: string | undefined): FetchLike {
+  return (input, init) => {
+    const text = String(input);
+    const found =
+      address !== undefined && text.startsWith(`${name}/`) ? address + text.slice(name.length) : text;
+    return fetch(found, init);
+  };
 }
 
 /** A connected client. */

@@ -40,7 +40,8 @@ mcp 3 50 "$YES\\"requestState\\":\\"$STATE\\","
 mcp 4 5000 "$YES\\"requestState\\":\\"$STATE\\","
 
 # past the gateway, to the server itself: a state to read and to write
-(URL=${server.url}; mcp 5 50) | sed 's/.*"requestState":"\\([^"]*\\)".*/\\1/' | base64 -d; echo
+URL=${server.url} mcp 5 50 \\
+  | sed 's/.*"requestState":"\\([^"]*\\)".*/\\1/' | base64 -d; echo
 ${metrics}
 # the MCP Inspector, which comes from the npm registry and wants Node 22.19 or newer
 npx -y @modelcontextprotocol/inspector --cli ${gatewayUrl} --transport http \\
@@ -53,6 +54,6 @@ export function auditLine(record: AuditRecord): string {
   const { time, principal, method = "-", target, outcome, code, cause, state } = record;
   const who = principal?.subject ?? "nobody";
   const what = target === undefined ? method : `${method} ${target.name}`;
-  const why = code === undefined ? (state ?? "") : `${code}, cause ${cause ?? "none"}`;
+  const why = code === undefined ? (state ?? "") : code === cause ? code : `${code}: ${cause}`;
   return `${time.slice(11, 19)} ${who.padEnd(8)} ${what.padEnd(28)} ${outcome.padEnd(14)} ${why}`.trimEnd();
 }

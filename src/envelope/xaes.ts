@@ -90,8 +90,8 @@ function double(block: Buffer): Buffer {
 }
 
 function xorInto(target: Buffer, source: Uint8Array, offset: number): void {
-  for (const [i, byte] of source.entries()) {
-    target.writeUInt8(target.readUInt8(offset + i) ^ byte, offset + i);
+  for (let i = 0; i < source.length; i += 1) {
+    target.writeUInt8(target.readUInt8(offset + i) ^ Number(source[i]), offset + i);
   }
 }
 

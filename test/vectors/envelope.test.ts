@@ -22,6 +22,23 @@ t.test("the stored vectors are what the generator gives", (t) => {
   t.end();
 });
 
+t.test("the worked example of docs/envelope.md is the vector no-state", (t) => {
+  const page = readFileSync(new URL("../../docs/envelope.md", import.meta.url), "utf8");
+  const lines = new Set(
+    page.split("\n").map((line) =>
+      line
+        .trim()
+        .split(/\s{2,}/)
+        .at(-1),
+    ),
+  );
+  const vector = stored.get("no-state.json");
+  const { payload = "", body: _, ...steps } = vector?.steps ?? {};
+  const values = [vector?.token, vector?.audience, vector?.keys[0]?.secret, ...Object.values(steps)];
+  for (const value of [...values, Buffer.from(payload, "hex").toString()]) t.ok(lines.has(value), `${value}`);
+  t.end();
+});
+
 for (const [file, vector] of stored) {
   t.test(file, (t) => {
     const sources = vector.keys.map(({ id, secret }) => ({ id, secret: Buffer.from(secret, "hex") }));

@@ -30,8 +30,6 @@ export interface Stage {
 
 const CONFIG = fileURLToPath(new URL("../config/quickstart.yaml", import.meta.url));
 const AUDIT_MS = 2_000;
-/** The one rule that the demo adds to the file. */
-const HIDE = { id: "nobody-deletes", effect: "deny" as const, tools: ["delete_*"] };
 
 /** Opens everything. @throws Error when a part cannot start; nothing is left open then */
 export async function openStage(): Promise<Stage> {
@@ -122,10 +120,6 @@ async function place(config: Config, issuer: string, upstream: string): Promise<
     authentication: {
       ...config.authentication,
       issuers: config.authentication.issuers.map((entry) => ({ ...entry, issuer })),
-    },
-    authorization: {
-      ...config.authorization,
-      policies: [...config.authorization.policies, HIDE],
     },
     routes: config.routes.map((route) => ({ ...route, upstream: { ...route.upstream, url: upstream } })),
   };

@@ -29,7 +29,7 @@ export interface UpstreamRequest {
   readonly retry: boolean;
   /** A stream that may be silent for hours (`subscriptions/listen`). */
   readonly openEnded: boolean;
-  /** Aborting it closes the request at once (cancellation by disconnect). */
+  /** Aborting it closes the request at once (cancellation by disconnect); a Refusal as its reason is what the request fails with. */
   readonly signal: AbortSignal;
 }
 
@@ -166,12 +166,15 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, UpstreamResponse {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#finish();
+    // A request that was stopped failed for the reason it was stopped for.
+    const { reason } = this.#signal;
+    const refusal = reason instanceof Refusal ? reason : asUpstreamRefusal(error);
     if (!this.#responded) {
-      this.#reject(new UpstreamFailure(asUpstreamRefusal(error), !this.#started));
+      this.#reject(new UpstreamFailure(refusal, !this.#started));
       return;
     }
-    this.#failure = asUpstreamRefusal(error);
-    this.#sink?.fail(this.#failure);
+    this.#failure = refusal;
+    this.#sink?.fail(refusal);
   }
 
   collect(maxBytes: number): Promise<Buffer> {

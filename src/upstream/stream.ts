@@ -91,14 +91,12 @@ export function relayStream(
       resolve({ delivered, refusal });
     };
     const fail = (error: unknown): void => {
-      if (error instanceof Refusal) finish(true, error);
+      if (raw.destroyed) finish(false);
+      else if (error instanceof Refusal) finish(true, error);
       else if (error instanceof EventStreamError) finish(true, new Refusal("upstream_fault", error.fault));
       else finish(true, new Refusal("internal", "unexpected", { cause: error }));
     };
-    const onStop = (): void => {
-      if (raw.destroyed) finish(false);
-      else fail(options.stop.reason);
-    };
+    const onStop = (): void => fail(options.stop.reason);
     const onDrain = (): void => {
       pending = false;
       response.resume();

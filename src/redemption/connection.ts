@@ -2,8 +2,8 @@
  * One connection to Redis that never hides what happened to a command: no offline queue, no resending, bounded waits.
  * It knows scripts and reachability, and nothing of marks or epochs. No credential leaves it in a message.
  */
+import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import { createSecureContext } from "node:tls";
 import { Redis, type RedisOptions } from "ioredis";
 import type { Script } from "./redeem.lua.ts";
 import { StoreUnavailable, type UnavailableReason } from "./store.ts";
@@ -213,8 +213,8 @@ function reasonOf(error: unknown): UnavailableReason {
 }
 
 function tlsOptions(host: string, tls: NonNullable<RedisTarget["tls"]>): NonNullable<RedisOptions["tls"]> {
-  // ioredis would give up for good, in silence, on a CA that OpenSSL cannot read.
-  if (tls.ca !== undefined) createSecureContext({ ca: tls.ca });
+  // Node takes text that is no certificate for an empty list, and then trusts no server without saying why.
+  if (tls.ca !== undefined) new X509Certificate(tls.ca);
   const servername = tls.servername ?? (isIP(host) === 0 ? host : undefined);
   return {
     rejectUnauthorized: true,

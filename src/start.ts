@@ -1,7 +1,6 @@
 /**
  * Opens a gateway from a checked configuration: keys, store, principal, routes, listeners. In this order, and closed in the reverse one.
  */
-import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { type AuditLog, openAuditLog } from "./audit/sinks.ts";
@@ -9,6 +8,7 @@ import { createAuthorizer } from "./authorization.ts";
 import type { Ask, Route } from "./call.ts";
 import type { LoadedConfig } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";
+import { randomPool } from "./envelope/seal.ts";
 import type { Gateway } from "./gateway.ts";
 import { compileGlobs } from "./glob.ts";
 import { buildAdmin } from "./health.ts";
@@ -51,7 +51,7 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
   const { config, secrets } = loaded;
   const { log } = surroundings;
   const now = surroundings.now ?? Date.now;
-  const random = surroundings.random ?? randomBytes;
+  const random = surroundings.random ?? randomPool();
   const closers: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const closer of closers.toReversed()) await closer();

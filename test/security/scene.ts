@@ -118,7 +118,8 @@ export async function setScene(t: Test, options: SceneOptions = {}): Promise<Sce
       if (typeof state !== "string") throw new Error(`no state: ${reply.status} ${reply.body}`);
       return state;
     },
-    retry(state, { inputResponses = YES, ...change } = {}, given) {
+    retry(state, change = {}, given) {
+      const inputResponses = "inputResponses" in change ? change.inputResponses : YES;
       const { params = TRANSFER.params, method = TRANSFER.method } = change;
       const id = change.id === undefined ? "retry" : change.id;
       const message = { id, method, params: { ...params, requestState: state, inputResponses } };

@@ -31,6 +31,8 @@ export class Journey {
   id: string | null = null;
   headers: Headers = new Map();
   principal: Principal = ANONYMOUS;
+  /** The GET stream of a legacy session: shutdown does not wait for what nothing will answer. */
+  sessionStream = false;
   /** Headers of every answer to this request, also of refusals. */
   readonly replyHeaders: Record<string, string>;
   readonly #end = new AbortController();

@@ -81,6 +81,7 @@ export async function serveSession(
     throw new Refusal("method_not_allowed", "modern_get", { headers: { allow: "POST" } });
   }
   journey.draft.era = "legacy";
+  journey.sessionStream = method === "GET";
   const headers = legacyHeaders(journey.headers, method, version, journey.route.credential);
   const slot = gateway.limits.enter(method === "GET" ? "stream" : "request");
   try {

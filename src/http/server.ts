@@ -190,8 +190,9 @@ export function buildServer(parts: ServerParts): Server {
     async drain(grace) {
       draining = true;
       const refusal = new Refusal("shutting_down", "shutdown");
-      for (const journey of journeys)
-        if (journey.draft.method === "subscriptions/listen") journey.stop(refusal);
+      for (const journey of journeys) {
+        if (journey.sessionStream || journey.draft.method === "subscriptions/listen") journey.stop(refusal);
+      }
       const empty = new Promise<void>((resolve) => {
         onEmpty = resolve;
         if (journeys.size === 0) resolve();

@@ -25,12 +25,15 @@ const CLOCK_STEP_SECONDS = 30;
  */
 function prelude(looksAtMemory: boolean): string {
   return `
+local function field(info, name)
+  local _, colon = string.find(info, '\\n' .. name .. ':', 1, true)
+  return colon and string.match(info, '^[%w-]+', colon + 1)
+end
 local replication = redis.call('INFO', 'replication')
-if string.match(replication, '\\nrole:(%a+)') ~= 'master' then
+if field(replication, 'role') ~= 'master' then
   return redis.error_reply('NOTMASTER this Redis server is not a master')
 end
-local run = string.match(redis.call('INFO', 'server'), '\\nrun_id:(%w+)')
-local history = string.match(replication, '\\nmaster_replid:(%w+)')
+local run, history = field(redis.call('INFO', 'server'), 'run_id'), field(replication, 'master_replid')
 if not run or not history then
   return redis.error_reply('NODETECTOR INFO tells no run_id or no master_replid')
 end
@@ -40,8 +43,8 @@ local now = redis.call('TIME')[1]
 local policy = 'unknown'
 local function look()
   local info = redis.call('INFO', 'memory')
-  policy = string.match(info, '\\nmaxmemory_policy:([%w-]+)') or policy
-  if policy == 'noeviction' or string.match(info, '\\nmaxmemory:(%d+)') == '0' then return 'kept' end
+  policy = field(info, 'maxmemory_policy') or policy
+  if policy == 'noeviction' or field(info, 'maxmemory') == '0' then return 'kept' end
   return 'evictable'
 end
 

@@ -32,9 +32,11 @@ export const TRANSFER: Message = {
 export const isRetry = ({ json }: Arrived): boolean =>
   json?.params?.requestState !== undefined || json?.params?.inputResponses !== undefined;
 
-/** Asks on the first round, acts on the retry. */
+const MAY_ASK = /^(tools\/call|prompts\/get|resources\/read)$/;
+
+/** Asks on the first round, acts on the retry; other methods are simply done. */
 export const asksOnce: Script = (arrived, response) =>
-  result(arrived, response, isRetry(arrived) ? DONE : ASK);
+  result(arrived, response, isRetry(arrived) || !MAY_ASK.test(arrived.json?.method) ? DONE : ASK);
 
 /** Asks on every round. */
 export const asksAlways: Script = (arrived, response) => result(arrived, response, ASK);

@@ -6,6 +6,7 @@ import type { Log } from "../log.ts";
 import { before, Connection, isUnknownScript, type RedisTarget } from "./connection.ts";
 import { newAttempt, newEpoch, type Random } from "./epoch.ts";
 import { REDEEM, REFRESH, RELEASE, type Script } from "./redeem.lua.ts";
+import { OwedReleases } from "./releases.ts";
 import {
   type Mark,
   type Redemption,
@@ -18,7 +19,6 @@ import {
 const REDEEM_TIMEOUT_MS = 2000;
 const REFRESH_INTERVAL_MS = 1000;
 const START_WAIT_MS = 1000;
-const MAX_OWED = 10_000;
 
 /** How a Redis store is made. */
 export interface RedisStoreOptions extends RedisTarget {
@@ -56,8 +56,7 @@ class SharedStore implements RedisStore {
   readonly #connection: Connection;
   readonly #timer: NodeJS.Timeout;
   readonly #started = Promise.withResolvers<void>();
-  /** attempt → jti of marks that are to go and may still be there. */
-  readonly #owed = new Map<string, string>();
+  readonly #owed: OwedReleases;
   #epoch: string | undefined;
   #failure: UnavailableReason | undefined = "unreachable";
   #logged: UnavailableReason | undefined;
@@ -71,6 +70,11 @@ class SharedStore implements RedisStore {
       ready: () => void this.#refreshNow(),
       lost: (cause) => this.#fail("unreachable", cause),
     });
+    this.#owed = new OwedReleases(
+      // By text, not by name: what Redis does not know by name is sent twice, and then out of order.
+      (jti, attempt) => this.#connection.runText(RELEASE, [this.#markKey(jti)], [attempt]),
+      () => options.log.warn({ store: this.#connection.name }, "too many releases are owed; one is dropped"),
+    );
     this.#timer = setInterval(() => void this.#tick(), REFRESH_INTERVAL_MS).unref();
   }
 
@@ -113,15 +117,7 @@ class SharedStore implements RedisStore {
   }
 
   async release(jti: string, attempt: string): Promise<void> {
-    if (this.#owed.size >= MAX_OWED) {
-      this.#options.log.warn(
-        { store: this.#connection.name },
-        "too many releases are owed to the store; one is dropped",
-      );
-      return;
-    }
-    this.#owed.set(attempt, jti);
-    await this.#pay(attempt, jti);
+    await this.#owed.add(jti, attempt);
   }
 
   async refresh(): Promise<void> {
@@ -132,7 +128,7 @@ class SharedStore implements RedisStore {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    if (this.#connection.ready) await this.#payAll();
+    if (this.#connection.ready) await this.#owed.payAll();
     this.#failure = "unreachable";
     await this.#connection.close();
     this.#started.resolve();
@@ -205,7 +201,7 @@ class SharedStore implements RedisStore {
       this.#fail(error.reason, error.message);
       return;
     }
-    await this.#payAll();
+    await this.#owed.payAll();
   }
 
   #learn(epoch: string): void {
@@ -246,20 +242,6 @@ class SharedStore implements RedisStore {
     if (this.#logged === reason) return;
     this.#logged = reason;
     this.#options.log.warn({ store: this.#connection.name, reason, cause }, "redemption store unavailable");
-  }
-
-  async #payAll(): Promise<void> {
-    await Promise.all([...this.#owed].map(([attempt, jti]) => this.#pay(attempt, jti)));
-  }
-
-  /** By text, not by name: a release that had to be sent twice could overtake nothing, but could be overtaken. */
-  async #pay(attempt: string, jti: string): Promise<void> {
-    try {
-      await this.#connection.runText(RELEASE, [this.#markKey(jti)], [attempt]);
-      this.#owed.delete(attempt);
-    } catch {
-      // Stays owed; paid by the refresh after the next connection.
-    }
   }
 
   #epochKey(): string {

@@ -1,0 +1,119 @@
+/** Tables and drawings of the documents say what the code says: refusals, causes, metrics, audit fields, exit codes. */
+import { existsSync, readFileSync } from "node:fs";
+import t from "tap";
+import type { AuditRecord } from "../../src/audit/record.ts";
+import { EXIT } from "../../src/commands/exit.ts";
+import { REFUSALS, type RefusalCode } from "../../src/errors.ts";
+import { ephemeralKeyring } from "../../src/keyring.ts";
+import { createLimits } from "../../src/limits.ts";
+import { createMetrics } from "../../src/metrics.ts";
+import { createMemoryStore } from "../../src/redemption/memory.ts";
+import { codes, page, ROOT, rows, section } from "../support/markdown.ts";
+
+const source = (path: string): string => readFileSync(`${ROOT}src/${path}`, "utf8");
+const firsts = (cells: readonly string[][]): string[] => cells.flatMap(([first = ""]) => codes(first));
+
+/** The words of a union of string literals in a source text. */
+function union(text: string, start: string): string[] {
+  const from = text.indexOf(start);
+  const body = text.slice(from + start.length, text.indexOf(";", from));
+  return [...body.matchAll(/"([^"]+)"/g)].map(([, word = ""]) => word);
+}
+
+t.test("docs/refusals.md has every refusal as it is", async (t) => {
+  const { text } = page("docs/refusals.md");
+  const pattern =
+    /^#### `(\w+)`\n\nHTTP (\d+), JSON-RPC (-\d+)(?:, `Retry-After: (\d+)`)?\n\n((?:> .*\n)+)/gm;
+  const written = [...text.matchAll(pattern)].map(([, code, status, rpc, retryAfter, quote = ""]) => [
+    code,
+    {
+      status: Number(status),
+      rpc: Number(rpc),
+      message: quote.replaceAll(/^> /gm, "").trim().replaceAll("\n", " "),
+      ...(retryAfter === undefined ? {} : { retryAfter: Number(retryAfter) }),
+    },
+  ]);
+  t.equal(written.length, (text.match(/^#### /gm) ?? []).length, "every section was read");
+  t.same(Object.fromEntries(written), REFUSALS);
+});
+
+t.test("docs/refusals.md has every cause of a refused state", async (t) => {
+  const table = rows(section(page("docs/refusals.md"), "Causes of a refused state"));
+  const faults = union(source("envelope/format.ts"), "export type EnvelopeFault =");
+  t.ok(faults.length > 10);
+  t.same(firsts(table).sort(), [...faults, "legacy_carrier"].sort());
+});
+
+t.test("docs/lifecycle.md places every refusal, and names files there are", async (t) => {
+  const drawing = /```\n([\s\S]*?)```/.exec(page("docs/lifecycle.md").text)?.[1] ?? "";
+  const words = [...drawing.matchAll(/\b[a-z_]+\b/g)].map(([word]) => word);
+  t.same(
+    words.filter((word) => word.includes("_") && !Object.hasOwn(REFUSALS, word)),
+    [],
+  );
+  const missing = Object.keys(REFUSALS).filter((code) => !words.includes(code));
+  const elsewhere: RefusalCode[] = ["cancelled", "internal"];
+  t.same(missing.sort(), elsewhere);
+  const files = [...drawing.matchAll(/\b[a-z-]+(?:\/[a-z-]+)*\.ts\b/g)].map(([file]) => file);
+  t.ok(files.length > 15);
+  t.same(
+    files.filter((file) => !existsSync(`${ROOT}src/${file}`)),
+    [],
+  );
+});
+
+t.test("docs/operations.md lists the metrics there are, with their labels", async (t) => {
+  const store = createMemoryStore();
+  const metrics = createMetrics({
+    ring: ephemeralKeyring(),
+    store,
+    limits: createLimits({ inFlight: 1, streams: 1 }),
+  });
+  const record: AuditRecord = {
+    type: "audit",
+    time: "",
+    requestId: "",
+    route: "/mcp",
+    outcome: "input_required",
+    code: "internal",
+    cause: "unexpected",
+    state: "redeemed",
+    latencyMs: 1,
+  };
+  metrics.observe(record);
+  metrics.redemption("redeemed");
+  const { text } = await metrics.expose();
+  const exposed = [...text.matchAll(/^# TYPE (\w+) \w+$/gm)].map(([, name = ""]) => {
+    const sample = new RegExp(`^${name}(?:_bucket)?\\{([^}]*)\\}`, "m").exec(text)?.[1] ?? "";
+    const labels = [...sample.matchAll(/(\w+)="/g)].map(([, label = ""]) => label);
+    return [name, ...labels.filter((label) => label !== "le").sort()];
+  });
+  const table = rows(section(page("docs/operations.md"), "Metrics"));
+  t.same(
+    table.map(([name = "", labels = ""]) => [...codes(name), ...codes(labels).sort()]).sort(),
+    exposed.sort(),
+  );
+});
+
+t.test("docs/operations.md lists the fields of the audit record", async (t) => {
+  const text = source("audit/record.ts");
+  const from = text.indexOf("export interface AuditRecord {");
+  const body = text.slice(from, text.indexOf("\n}", from));
+  const fields = [...body.matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, name = ""]) => name);
+  const table = rows(section(page("docs/operations.md"), "Audit"));
+  t.ok(fields.length > 15);
+  t.same(firsts(table), fields);
+  const described = (field: string): string[] =>
+    codes(table.find(([name]) => name === `\`${field}\``)?.[1] ?? "").sort();
+  t.same(described("outcome"), union(text, "export type Outcome =").sort());
+  t.same(described("state"), union(body, "readonly state?:").sort());
+});
+
+t.test("docs/operations.md lists the exit codes", async (t) => {
+  const table = rows(section(page("docs/operations.md"), "Exit codes"));
+  const known = Object.values(EXIT).map(([code]) => String(code));
+  t.same(
+    table.map(([code]) => code),
+    [...known, "1"].sort((a, b) => Number(a) - Number(b)),
+  );
+});

@@ -10,6 +10,7 @@ import type { UpstreamResponse } from "./dispatch.ts";
 
 const HOLD_BACK_MS = 1_000;
 const KEEP_ALIVE_MS = 15_000;
+const NOTHING = Buffer.alloc(0);
 /** After the answer the upstream may end its stream by itself, so that its connection can be used again. */
 const LINGER_MS = 1_000;
 
@@ -108,7 +109,10 @@ export function relayStream(
       maxEventBytes: options.maxEventBytes,
       onEvent(event) {
         if (over) return;
-        const verdict = judge(event);
+        // Readers take only `message` events for JSON-RPC. Of any other nothing goes on but its id, by which older revisions resume.
+        const verdict = judge(
+          event.type === "message" ? event : { ...event, type: "message", data: NOTHING },
+        );
         if (verdict.write !== undefined) write(verdict.write);
         if (verdict.final) finish(true);
       },

@@ -1,36 +1,39 @@
 /** C21: half of a character in a text, and bytes that are no text. */
 import t from "tap";
-import { META, passes, refuses, request, setScene } from "./scene.ts";
+import { passes, refuses, request, setScene } from "./scene.ts";
 
-const scene = await setScene(t, {
-  sections: (url) => ({ routes: [{ path: "/mcp", upstream: { url }, legacy: "pass" }] }),
-});
+const scene = await setScene(t);
 const like = { method: "tools/call", params: { name: "find" } };
 
-const HALVES = [
-  '"name":"find","arguments":{"q":"\\ud800"}',
-  '"name":"find","arguments":{"q":"\\uDC00"}',
-  '"name":"find","arguments":{"q":"\\udc00\\ud800"}',
-  '"name":"find","arguments":{"q":"\\ud83d \\ude00"}',
-  '"name":"find","arguments":{"q":"\\ud83d\\\\ude00"}',
-  '"name":"find","arguments":{"\\udfff":1}',
-  '"name":"find","arguments":{"a":[[{"b":"x\\ud800y"}]]}',
-  '"name":"find\\ud800"',
-  '"name":"find","inputResponses":{"c":{"action":"accept","content":{"v":"\\ud800"}}}',
-  '"name":"find","requestState":"sg1.\\ud800"',
+/** Where a reader decides by a text, half a character is refused: keys, names, states, answers. */
+const HALVES: readonly (readonly [string, number])[] = [
+  ['"name":"find","arguments":{"\\udfff":1}', -32700],
+  ['"name":"find","arguments":{"a":[[{"b\\ud800":"x"}]]}', -32700],
+  ['"name":"find\\ud800"', -32602],
+  ['"name":"find","requestState":"sg1.\\ud800"', -32602],
 ];
 
-t.test("refused on arrival, in either era", async (t) => {
-  for (const params of HALVES) {
-    const expected = { status: 400, code: -32700, reason: "parse_error" };
-    await refuses(t, scene, () => scene.raw(request(params), like), expected);
-    const legacy = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{${params}}}`;
-    const headers = { "mcp-protocol-version": "2025-06-18", "mcp-method": undefined, "mcp-name": undefined };
-    await refuses(t, scene, () => scene.raw(legacy, like, headers), expected);
+/** Elsewhere it is passed as sent, since it means something to the two ends. */
+const PASSED = ['"\\ud800"', '"\\uDC00"', '"\\udc00\\ud800"', '"\\ud83d \\ude00"', '[[{"b":"x\\ud800y"}]]'];
+
+t.test("refused where a text decides", async (t) => {
+  for (const [params, code] of HALVES) {
+    await refuses(t, scene, () => scene.raw(request(params), like), { status: 400, code });
   }
-  for (const meta of ['"x":"\\ud800"', '"progressToken":"\\udfff"']) {
-    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":${META.replace("{", `{${meta},`)},"name":"find"}}`;
-    await refuses(t, scene, () => scene.raw(body, like), { status: 400, code: -32700 });
+});
+
+t.test("passed as sent in arguments, and bound apart from every repaired form", async (t) => {
+  for (const q of PASSED) {
+    const first = await scene.raw(request(`"name":"find","arguments":{"q":${q}}`), like);
+    t.equal(first.status, 200, first.body);
+    const rest = `,"requestState":"${first.json.result.requestState}","inputResponses":{}`;
+    for (const repaired of ['"\ufffd"', '"\\ufffd\\ufffd"', '"?"', '""', "null"]) {
+      const body = request(`"name":"find","arguments":{"q":${repaired}}${rest}`, "tools/call", "8");
+      await refuses(t, scene, () => scene.raw(body, like), { status: 400, code: -32602 });
+    }
+    const body = request(`"name":"find","arguments":{"q":${q}}${rest}`, "tools/call", "8");
+    const arrived = await passes(t, scene, () => scene.raw(body, like));
+    t.ok(arrived.body.includes(`"q":${q}`));
   }
 });
 
@@ -50,7 +53,7 @@ t.test("a redeemed text is never a repaired one", async (t) => {
   const rest = `,"requestState":"${sealed.json.result.requestState}","inputResponses":{}`;
   for (const q of ["\\ud800", "\\udfff"]) {
     const body = request(`"name":"find","arguments":{"q":"${q}"}${rest}`, "tools/call", "8");
-    await refuses(t, scene, () => scene.raw(body, like), { status: 400, code: -32700 });
+    await refuses(t, scene, () => scene.raw(body, like), { status: 400, code: -32602 });
   }
   const body = request(`"name":"find","arguments":{"q":"\\ufffd"}${rest}`, "tools/call", "8");
   await passes(t, scene, () => scene.raw(body, like));

@@ -35,12 +35,14 @@ export function checkHead(response: UpstreamResponse): "json" | "stream" | "empt
   // Its challenge is about the gateway's credential and never relayed.
   if (status === 401 || status === 403) throw refuse("upstream_unauthorized", `status_${status}`);
   if (status >= 300 && status < 400) throw refuse("upstream_fault", `status_${status}`);
+  // Some servers put a media type on the body they do not send (Python SDK).
+  if (status === 202 || status === 204) return "empty";
   const coding = String(headers["content-encoding"] ?? "identity").toLowerCase();
   if (coding !== "identity") throw refuse("upstream_fault", "content_coding");
   const { type } = mediaType(String(headers["content-type"] ?? ""));
   if (type === "application/json") return "json";
   if (type === "text/event-stream" && status === 200) return "stream";
-  if (status === 202 || status === 204 || (type === "" && headers["content-length"] === "0")) return "empty";
+  if (type === "" && headers["content-length"] === "0") return "empty";
   throw refuse("upstream_fault", status === 200 ? "media_type" : `status_${status}`);
 }
 

@@ -11,6 +11,7 @@ import type { Config } from "./config/schema.ts";
 import { checkHead, type Delivery, deliverJson, deliverStream } from "./deliver.ts";
 import { Refusal } from "./errors.ts";
 import type { Gateway } from "./gateway.ts";
+import { mediaType } from "./http/framing.ts";
 import type { Journey } from "./journey.ts";
 import type { JsonText } from "./json/scan.ts";
 import { splice } from "./json/splice.ts";
@@ -120,11 +121,15 @@ async function deliverLegacy(
   const delivery: Delivery = { journey, reply, limits, httpStatus: gateway.config.errors.httpStatus };
   const session = response.headers["mcp-session-id"];
   if (typeof session === "string") reply.header("mcp-session-id", session);
+  const { type } = mediaType(String(response.headers["content-type"] ?? ""));
+  if (response.status === 404 && type !== "application/json") {
+    // A session that is gone: at 404 clients start a new one, and servers put any body beside it.
+    response.abort();
+    throw new Refusal("not_found", "upstream");
+  }
   switch (checkHead(response)) {
     case "empty":
-      response.abort();
-      await reply.code(response.status).send();
-      journey.finish({ outcome: "accepted" });
+      await acknowledge(journey, reply, response);
       return;
     case "json": {
       const bytes = filter(gateway.authorizer, journey, await response.collect(limits.body), limits);
@@ -155,6 +160,13 @@ async function deliverLegacy(
       return;
     }
   }
+}
+
+/** Passes on a status without a body. */
+async function acknowledge(journey: Journey, reply: FastifyReply, response: UpstreamResponse): Promise<void> {
+  response.abort();
+  await reply.code(response.status).send();
+  journey.finish({ outcome: "accepted" });
 }
 
 /**

@@ -26,6 +26,9 @@ const SINGLE_LINE = new Set([
 /** Headers that `Connection` must not name: removing them would change what the message means. */
 const PROTECTED = new Set([...SINGLE_LINE, "accept", "mcp-protocol-version"]);
 
+/** After a doubt about framing nothing more is read from the connection. */
+const CLOSE = { connection: "close" };
+
 const isMcp = (name: string): boolean => name.startsWith("mcp-");
 
 /** Checked headers of one request: lower-case name → the only value. Untrusted content, trusted shape. */
@@ -33,11 +36,14 @@ export type Headers = ReadonlyMap<string, string>;
 
 /**
  * Reads the raw header list.
- * @throws Refusal `header_mismatch` for a repeated `Mcp-*` line, `malformed_http` for any other repeated
- *   single-line header and for a `Connection` that names a header the protocol needs.
+ * @throws Refusal `header_mismatch` for a repeated `Mcp-*` line, `malformed_http` for an HTTP version other than 1.0 and
+ *   1.1, any other repeated single-line header, a transfer coding that is not exactly `chunked`, and a `Connection` that names a header
+ *   the protocol needs.
  *   Identical `MCP-Protocol-Version` lines are accepted: a released client sends them.
  */
 export function readHeaders(request: IncomingMessage): Headers {
+  // The parser also takes 0.9 and 2.0 on a request line, and other readers see other messages then.
+  if (request.httpVersionMajor !== 1) throw new Refusal("malformed_http", "http_version", { headers: CLOSE });
   const headers = new Map<string, string>();
   const raw = request.rawHeaders;
   for (let i = 0; i + 1 < raw.length; i += 2) {
@@ -50,10 +56,15 @@ export function readHeaders(request: IncomingMessage): Headers {
       if (name === "mcp-protocol-version" && before === value) continue;
       throw new Refusal("header_mismatch", "repeated_header", { data: { header: raw[i] } });
     } else if (SINGLE_LINE.has(name)) {
-      throw new Refusal("malformed_http", "repeated_header", { data: { header: name } });
+      throw new Refusal("malformed_http", "repeated_header", { data: { header: name }, headers: CLOSE });
     } else {
       headers.set(name, `${before}, ${value}`);
     }
+  }
+  // The parser takes the chunks off and leaves every other coding on: what it hands over would not be the body.
+  const coding = headers.get("transfer-encoding");
+  if (coding !== undefined && coding.trim().toLowerCase() !== "chunked") {
+    throw new Refusal("malformed_http", "transfer_coding", { headers: CLOSE });
   }
   for (const name of list(headers.get("connection"))) {
     if (PROTECTED.has(name) || isMcp(name)) {

@@ -43,11 +43,17 @@ export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** @throws Refusal `misdirected_host` unless `Host` is one that the listener answers for */
-export function checkHost(headers: Headers, reach: Reach): void {
-  const host = (headers.get("host") ?? "").trim().toLowerCase();
-  if (reach.hosts.has(host) || reach.hosts.has(host.replace(/:\d+$/, ""))) return;
-  throw new Refusal("misdirected_host", "host");
+/**
+ * @param target the request target as sent; in its absolute form its host counts, so both have to be served (RFC 9112 section 3.2.2)
+ * @throws Refusal `misdirected_host` unless the request is for a host that the listener answers for
+ */
+export function checkHost(headers: Headers, reach: Reach, target = ""): void {
+  const absolute = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(target)?.[1];
+  for (const named of [headers.get("host") ?? "", ...(absolute === undefined ? [] : [absolute])]) {
+    const host = named.trim().toLowerCase();
+    if (reach.hosts.has(host) || reach.hosts.has(host.replace(/:\d+$/, ""))) continue;
+    throw new Refusal("misdirected_host", "host");
+  }
 }
 
 /**

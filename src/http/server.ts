@@ -99,7 +99,7 @@ export function buildServer(parts: ServerParts): Server {
     reply.headers(journey.replyHeaders);
     const headers = readHeaders(request.raw);
     journey.headers = headers;
-    checkHost(headers, reach);
+    checkHost(headers, reach, request.raw.url);
     reply.headers(checkOrigin(headers, reach));
     if (draining) throw new Refusal("shutting_down", "draining", { headers: { connection: "close" } });
     if (request.method === "OPTIONS" && headers.has("access-control-request-method")) {
@@ -146,7 +146,7 @@ export function buildServer(parts: ServerParts): Server {
         url,
         handler: async (request, reply) => {
           const headers = readHeaders(request.raw);
-          checkHost(headers, reach);
+          checkHost(headers, reach, request.raw.url);
           reply.headers({ "access-control-allow-origin": "*", "cache-control": "max-age=300" });
           if (request.method === "OPTIONS") {
             return reply

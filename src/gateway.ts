@@ -139,8 +139,10 @@ async function notify(
       openEnded: false,
       release: undefined,
     });
+    const { status } = response;
     response.abort();
-    if (response.status >= 300) throw new Refusal("upstream_fault", `status_${response.status}`);
+    if (status === 401 || status === 403) throw new Refusal("upstream_unauthorized", `status_${status}`);
+    if (status >= 300) throw new Refusal("upstream_fault", `status_${status}`);
     await reply.code(202).send();
     journey.finish({ outcome: "accepted" });
   } finally {

@@ -137,6 +137,12 @@ export const REFUSALS = {
     message: "The MCP server cannot be reached",
     retryAfter: 2,
   },
+  upstream_lost: {
+    status: 502,
+    rpc: -32603,
+    message:
+      "The connection to the MCP server broke after the request was sent; the outcome is not known, do not assume that it failed",
+  },
   upstream_timeout: { status: 504, rpc: -32603, message: "The MCP server did not answer in time" },
   store_unavailable: {
     status: 503,

@@ -56,7 +56,10 @@ export async function serve(
   const doc = scanClient(body, gateway.config.server.limits);
   journey.id = readableId(doc);
   const message = parseClientMessage(doc);
-  if ("method" in message) journey.draft.method = auditMethod(message.method);
+  if ("method" in message) {
+    journey.draft.method = auditMethod(message.method);
+    if (gateway.config.audit.arguments) Object.assign(journey.draft, auditArguments(doc, message.params));
+  }
   // protocol
   const header = journey.headers.get("mcp-protocol-version");
   const era = decideEra({ header, doc, message });
@@ -74,7 +77,6 @@ export async function serve(
   });
   // authorization
   const target = authorize(gateway.authorizer, journey, doc, message);
-  if (gateway.config.audit.arguments) Object.assign(journey.draft, auditArguments(doc, message.params));
   if (message.type === "notification") return notify(gateway, journey, reply, doc, message, era.version);
   // capability
   const allow = journey.route.allowedAsks(target?.kind === "tool" ? target.name : undefined);

@@ -29,7 +29,7 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set([
 export interface Metrics {
   /** Counts one decision. */
   observe(record: AuditRecord): void;
-  /** A redemption was tried: `redeemed`, `already_redeemed`, `epoch_mismatch`, `expired` or `unavailable`. */
+  /** A redemption was tried: `redeemed`, `already_redeemed`, `epoch_mismatch`, `expired`, or why the store could not be used. */
   redemption(outcome: string): void;
   /** The exposition text and its media type. */
   expose(): Promise<{ readonly type: string; readonly text: string }>;

@@ -29,6 +29,8 @@ export interface AuditRecord {
   readonly route: string;
   readonly era?: "modern" | "legacy";
   readonly version?: string;
+  /** Address the request came from; behind `server.trustedProxies` the one they forward. */
+  readonly address?: string;
   readonly principal?: {
     readonly anonymous?: true;
     readonly issuer?: string;
@@ -46,8 +48,18 @@ export interface AuditRecord {
   /** Refusals: the public code, and the true cause that the client is not told. */
   readonly code?: RefusalCode;
   readonly cause?: string;
-  /** What became of the state that the request brought. */
-  readonly state?: "redeemed" | "released" | "rejected" | "reprompted";
+  /**
+   * What became of the state that the request brought. `opened` passed all bindings and was refused for another cause
+   * before it was spent; `already_redeemed` and `outcome_unknown` could not be spent again.
+   */
+  readonly state?:
+    | "opened"
+    | "redeemed"
+    | "released"
+    | "rejected"
+    | "reprompted"
+    | "already_redeemed"
+    | "outcome_unknown";
   /** Joins the rounds of one call; with `round` and the id of the sealed state. */
   readonly chain?: string;
   readonly round?: number;

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { auditPrincipal } from "../audit/record.ts";
+import { type AuditRecord, auditPrincipal } from "../audit/record.ts";
 import type { Route } from "../call.ts";
 import { Refusal } from "../errors.ts";
 import { type Gateway, serve } from "../gateway.ts";
@@ -96,6 +96,7 @@ export function buildServer(parts: ServerParts): Server {
     });
     journeys.add(journey);
     request.journey = journey;
+    journey.draft.address = request.ip;
     reply.headers(journey.replyHeaders);
     const headers = readHeaders(request.raw);
     journey.headers = headers;
@@ -251,5 +252,8 @@ function fromFramework(thrown: unknown): unknown {
   }
 }
 
-const stateOf = (refusal: Refusal): { state?: "rejected" } =>
-  refusal.code === "invalid_request_state" ? { state: "rejected" } : {};
+/** What a refusal says of the state that was brought; other refusals leave what stages noted. */
+function stateOf({ code }: Refusal): Pick<AuditRecord, "state"> {
+  if (code === "invalid_request_state") return { state: "rejected" };
+  return code === "already_redeemed" || code === "outcome_unknown" ? { state: code } : {};
+}

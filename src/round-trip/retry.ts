@@ -71,7 +71,7 @@ export function openRetry(context: RoundTripContext, call: Call): Retry {
     if (!(error instanceof EnvelopeError)) throw error;
     return rejectState(call, error.fault);
   }
-  Object.assign(call.journey.draft, auditChain(claims));
+  Object.assign(call.journey.draft, { state: "opened", ...auditChain(claims) });
   if (requestIdDigest(call.message.id) === claims.requestId) {
     throw new Refusal("same_request_id", "same_request_id");
   }

@@ -168,7 +168,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, UpstreamResponse {
     this.#finish();
     // A request that was stopped failed for the reason it was stopped for.
     const { reason } = this.#signal;
-    const refusal = reason instanceof Refusal ? reason : asUpstreamRefusal(error);
+    const refusal = reason instanceof Refusal ? reason : asUpstreamRefusal(error, this.#started);
     if (!this.#responded) {
       this.#reject(new UpstreamFailure(refusal, !this.#started));
       return;

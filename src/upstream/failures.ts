@@ -28,22 +28,25 @@ const BROKEN: ReadonlyMap<string, string> = new Map([
   ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "length_mismatch"],
 ]);
 
-/** Maps an error of the HTTP client to a refusal: timeout 504, broken HTTP or unreachable 502. */
-export function asUpstreamRefusal(error: Error): Refusal {
+/**
+ * Maps an error of the HTTP client to a refusal: timeout 504; broken HTTP, unreachable or lost 502.
+ * @param sent whether the server may have got the request, so that trying again is not harmless
+ */
+export function asUpstreamRefusal(error: Error, sent: boolean): Refusal {
   if (error instanceof Refusal) return error;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const timeout = TIMEOUTS.get(code);
   if (timeout !== undefined) return new Refusal("upstream_timeout", timeout, { cause: error });
   const broken = BROKEN.get(code) ?? (code.startsWith("HPE_") ? "malformed_http" : undefined);
   if (broken !== undefined) return new Refusal("upstream_fault", broken, { cause: error });
-  const detail = code === "UND_ERR_CONNECT_TIMEOUT" ? "connect_timeout" : reachDetail(code, error);
+  if (sent) return new Refusal("upstream_lost", "connection_lost", { cause: error });
+  const detail = code === "UND_ERR_CONNECT_TIMEOUT" ? "connect_timeout" : reachDetail(code);
   return new Refusal("upstream_unreachable", detail, { cause: error });
 }
 
-function reachDetail(code: string, error: Error): string {
+function reachDetail(code: string): string {
   if (code === "ECONNREFUSED") return "connection_refused";
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "dns";
   if (code.startsWith("ERR_TLS") || /CERT|SELF_SIGNED|ISSUER/.test(code)) return "tls";
-  if (error.message === "aborted") return "aborted";
   return "connection_lost";
 }

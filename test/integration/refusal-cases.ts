@@ -257,6 +257,11 @@ export const CASES: Readonly<Record<RefusalCode, Case>> = {
     },
     cause: "connection_refused",
   },
+  upstream_lost: {
+    script: (_arrived, response) => void response.socket?.resetAndDestroy(),
+    provoke: (p) => p.send(),
+    cause: "connection_lost",
+  },
   upstream_timeout: {
     script: "held",
     sections: route({}, { timeouts: { headers: "20ms" } }),

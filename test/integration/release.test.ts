@@ -70,7 +70,7 @@ t.test("cut after the first byte: spent, and it says so", async (t) => {
   const state = stateOf(await gateway.call(TRANSFER));
   relay.fate = (chunk) => (chunk.includes(INNER) ? "lose" : "pass");
   const reply = await gateway.call(retryOf(state));
-  t.match(reply, { status: 502, json: { error: { data: { reason: "upstream_unreachable" } } } });
+  t.match(reply, { status: 502, json: { error: { data: { reason: "upstream_lost" } } } });
   t.match(gateway.audit.at(-1), { state: "redeemed", cause: "connection_lost" });
   relay.fate = () => "pass";
   t.equal(await reason(gateway, state), "already_redeemed");
@@ -81,7 +81,7 @@ t.test("the answer lost on its way: spent, and carried out once", async (t) => {
   const { gateway, relay, upstream } = await open(t);
   const state = stateOf(await gateway.call(TRANSFER));
   relay.fate = () => "lose-reply";
-  t.equal(await reason(gateway, state), "upstream_unreachable");
+  t.equal(await reason(gateway, state), "upstream_lost");
   relay.fate = () => "pass";
   t.equal(await reason(gateway, state), "already_redeemed");
   t.equal(upstream.arrived.length, 2, "never sent again");

@@ -154,7 +154,7 @@ t.test("an upstream that breaks off is told from one that ends", async (t) => {
     const body = await late.ended;
     t.match(JSON.parse(eventsOf(body).at(-1) ?? body), {
       id: 1,
-      error: { data: { reason: "upstream_unreachable" } },
+      error: { data: { reason: "upstream_lost" } },
     });
   }
   t.match(gateway.audit, [{ cause: "connection_lost" }, { cause: "connection_lost" }]);

@@ -49,7 +49,7 @@ t.test("null is absent: with answers they stand alone, without any it is a first
 t.test("an unpaired surrogate in the state", async (t) => {
   await refuses(t, scene, () => scene.raw(request(`${TARGET},"requestState":"\\ud800"`)), {
     status: 400,
-    code: -32700,
+    code: -32602,
   });
 });
 

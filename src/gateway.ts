@@ -169,7 +169,7 @@ async function forward(
     const body = splice(doc.bytes, [...narrowed, ...retry.edits]);
     const mirrored = { method: message.method, target: mirroredName(doc, message), version: call.version };
     const headers = modernHeaders(journey.headers, mirrored, journey.route.credential);
-    const release = retry.kind === "retry" ? await spend(gateway, journey, retry.claims) : undefined;
+    const release = retry.kind === "retry" ? await spend(gateway, call, retry.claims) : undefined;
     // upstream
     const response = await send(journey, { method: "POST", headers, body, openEnded, release });
     await answer(gateway, call, retry.kind === "retry" ? retry.claims : undefined, response, reply);
@@ -193,10 +193,11 @@ function noteRetry(journey: Journey, retry: Retry): void {
   if (retry.kind === "reprompt") Object.assign(journey.draft, { state: "reprompted", cause: retry.fault });
 }
 
-async function spend(gateway: Gateway, journey: Journey, claims: Claims): Promise<() => Promise<void>> {
+async function spend(gateway: Gateway, call: Call, claims: Claims): Promise<() => Promise<void>> {
+  const { journey } = call;
   if (journey.stopped !== undefined) throw journey.stopped;
   try {
-    const release = await redeem(gateway.roundTrip, claims);
+    const release = await redeem(gateway.roundTrip, call, claims);
     gateway.metrics.redemption("redeemed");
     journey.draft.state = "redeemed";
     return release;

@@ -106,7 +106,11 @@ export function openRetry(context: RoundTripContext, call: Call): Retry {
  * @returns gives the state back; to be called only if the upstream surely got nothing
  * @throws Refusal `already_redeemed`, `outcome_unknown`, `invalid_request_state`, `store_unavailable`
  */
-export async function redeem(context: RoundTripContext, claims: Claims): Promise<() => Promise<void>> {
+export async function redeem(
+  context: RoundTripContext,
+  call: Call,
+  claims: Claims,
+): Promise<() => Promise<void>> {
   const redemption = await context.store.redeem(claims).catch((error: unknown) => {
     if (error instanceof StoreUnavailable)
       throw new Refusal("store_unavailable", error.reason, { cause: error });
@@ -120,7 +124,8 @@ export async function redeem(context: RoundTripContext, claims: Claims): Promise
     case "epoch_mismatch":
       throw new Refusal("outcome_unknown", "epoch_mismatch");
     case "expired":
-      throw refuseState("expired");
+      // By the store's clock, which is the one that counts.
+      throw rejection(call, "expired");
   }
 }
 
@@ -174,14 +179,16 @@ function answersAlone(call: Call): Retry {
 
 /** The three channels for a bad state: the frozen error, a tool result, or asking again. */
 function rejectState(call: Call, fault: EnvelopeFault): Retry {
-  const { rejection } = call.journey.route.config.roundTrip;
-  if (rejection === "tool-error" && call.message.method === "tools/call") {
-    throw new ToolErrorRejection("invalid_request_state", fault);
-  }
-  if (rejection === "reprompt" && !refusesAnything(call)) {
+  if (call.journey.route.config.roundTrip.rejection === "reprompt" && !refusesAnything(call)) {
     return { kind: "reprompt", edits: dropMembers(call, ["requestState", "inputResponses"]), fault };
   }
-  throw refuseState(fault);
+  throw rejection(call, fault);
+}
+
+function rejection({ journey, message }: Call, fault: EnvelopeFault): Refusal {
+  const toTheModel =
+    journey.route.config.roundTrip.rejection === "tool-error" && message.method === "tools/call";
+  return toTheModel ? new ToolErrorRejection("invalid_request_state", fault) : refuseState(fault);
 }
 
 const refuseState = (fault: EnvelopeFault): Refusal => new Refusal("invalid_request_state", fault);

@@ -1,6 +1,7 @@
 /** The three channels of a bad state: `error`, `tool-error`, `reprompt`; and what never goes through the last two. */
 import t, { type Test } from "tap";
 import { type Message, startGateway } from "../support/gateway.ts";
+import { anyRedis } from "../support/redis.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { ASK, asksOnce, DONE, INNER, retryOf, sendAs, stateOf, TRANSFER, YES } from "./rounds.ts";
 
@@ -113,6 +114,33 @@ t.test("an expired state goes through the channel too", async (t) => {
     gateway.clock.now += 601_000;
     t.match((await retry(state)).json, expected, rejection);
     t.equal(gateway.audit.at(-1)?.cause, "expired");
+  }
+});
+
+t.test("expired by the store's clock, where the gateway's is late: the channel too", async (t) => {
+  const { url, keyPrefix } = await anyRedis(t);
+  const key = `${t.testdir({ key: "k".repeat(43) })}/key`;
+  const upstream = await startUpstream(asksOnce);
+  t.teardown(() => upstream.close());
+  for (const [rejection, expected] of [
+    ["tool-error", { result: { isError: true } }],
+    ["error", { error: { data: { reason: "invalid_request_state" } } }],
+  ] as const) {
+    const sections = {
+      keys: { primary: "k", ring: [{ id: "k", secret: { file: key } }] },
+      redis: { url, keyPrefix },
+      redemption: { store: "redis" },
+      roundTrip: { rejection },
+    };
+    const gateway = await startGateway(upstream.url, sections, { clock: Date.now() - 3_600_000 });
+    t.teardown(() => gateway.close(0));
+    let first = await gateway.call(TRANSFER);
+    // Until the store's epoch has been read there is nothing to seal under.
+    while (first.status === 503) first = await gateway.call(TRANSFER);
+    const before = upstream.arrived.length;
+    t.match((await gateway.call(retryOf(stateOf(first)))).json, expected, rejection);
+    t.match(gateway.audit.at(-1), { cause: "expired", state: "rejected" });
+    t.equal(upstream.arrived.length, before);
   }
 });
 

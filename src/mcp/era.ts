@@ -50,7 +50,7 @@ export interface EraInput {
  * Decides the era or throws Refusal:
  * `header_mismatch` (header malformed, missing on a modern request, or not what the body says),
  * `missing_meta` (a modern request without its `_meta` members), `unsupported_version` (modern-looking but not served;
- * `data.supported`, `data.requested`), `invalid_request` (a `_meta` member in another case), `invalid_request_state` (state or answers in a message that is not modern).
+ * `data.supported`, `data.requested`), `invalid_request` (a `_meta` member in another case), `invalid_request_state` (state or answers in a message that is not modern, or outside the params of one that is).
  * A modern era is only the claim of a modern message: whether its method may carry state is judged later.
  */
 export function decideEra({ header: raw, doc, message }: EraInput): Era {
@@ -58,9 +58,12 @@ export function decideEra({ header: raw, doc, message }: EraInput): Era {
   if (header !== undefined && !DATE.test(header)) throw mismatch("version_header");
   const isCall = message.type === "request" || message.type === "notification";
   const meta = isCall ? message.meta : undefined;
+  const holder = isCall ? message.params : message.type === "result" ? message.result : message.error;
+  // Outside the params no honest message has them, and what no check reads must not go up.
+  if (hasCarrier(doc, doc.root) || hasCarrier(doc, doc.get(holder, "_meta")))
+    throw new Refusal("invalid_request_state", "misplaced_carrier");
 
   if (!isModern(header) && !hasModernMeta(doc, meta)) {
-    const holder = isCall ? message.params : message.type === "result" ? message.result : undefined;
     if (hasCarrier(doc, holder)) throw new Refusal("invalid_request_state", "legacy_carrier");
     return { era: "legacy", version: header };
   }

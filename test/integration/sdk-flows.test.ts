@@ -2,7 +2,7 @@
 import t from "tap";
 import { startGateway } from "../support/gateway.ts";
 import { type Action, connectSdkClient, outcome, type SdkClient } from "../support/sdk-client.ts";
-import { FLOWS, startSdkServer } from "../support/sdk-server.ts";
+import { FLOWS, ODD_NAME, startSdkServer } from "../support/sdk-server.ts";
 
 type Report = { progress: number; total?: number | undefined; message?: string | undefined };
 
@@ -71,6 +71,30 @@ t.test("what needs no round trip comes out the same too", async (t) => {
     "resources/templates/list": ({ client }) => client.listResourceTemplates(),
     "structured content": ({ client }) => client.callTool({ name: "plain", arguments: { amount: 1 } }),
     "a tool that fails": ({ client }) => client.callTool({ name: "fails", arguments: {} }),
+    "an argument that is mirrored in a header": async ({ client }) => {
+      await client.listTools();
+      const regions = ["eu", " ", "Zoë ☕", "=?base64?ZXU=?=", "a\tb", "x".repeat(2000)];
+      return Promise.all(regions.map((region) => client.callTool({ name: "region", arguments: { region } })));
+    },
+    "a name that no header can hold": ({ client }) =>
+      client.getPrompt({ name: ODD_NAME, arguments: { city: "Berlin" } }),
+    completion: ({ client }) =>
+      client.complete({
+        ref: { type: "ref/prompt", name: ODD_NAME },
+        argument: { name: "city", value: "Ber" },
+      }),
+    "log messages": async ({ client }) => {
+      const logged: unknown[] = [];
+      client.setNotificationHandler("notifications/message", ({ params }) => void logged.push(params));
+      const _meta = { "io.modelcontextprotocol/logLevel": "info" };
+      return [await client.callTool({ name: "logs", arguments: {}, _meta }), logged];
+    },
+    "twenty calls of three rounds at once": ({ client }) =>
+      Promise.all(
+        Array.from({ length: 20 }, (_, amount) =>
+          client.callTool({ name: "three-rounds", arguments: { amount } }),
+        ),
+      ),
     "an unknown tool": ({ client }) => client.callTool({ name: "nope", arguments: {} }),
     "an unknown prompt": ({ client }) => client.getPrompt({ name: "nope" }),
     "an unknown resource": ({ client }) => client.readResource({ uri: "note://nope" }),
@@ -88,10 +112,30 @@ t.test("what needs no round trip comes out the same too", async (t) => {
         const made = await connectSdkClient(url);
         const came = await outcome(call(made));
         await made.client.close();
-        return { came, answers: made.answers };
+        // Calls at once may be answered in any order.
+        return { came, answers: made.answers.map(({ status, type }) => `${status} ${type}`).toSorted() };
       });
       const [direct, through] = await Promise.all(ends);
       t.same(through, direct);
     });
   }
 });
+
+t.test(
+  "an argument that differs from its header is refused by the server, and reads like that",
+  async (t) => {
+    const server = await startSdkServer();
+    const gateway = await startGateway(server.url);
+    t.teardown(async () => {
+      await gateway.close(0);
+      await server.close();
+    });
+    const message = { method: "tools/call", params: { name: "region", arguments: { region: "eu" } } };
+    const same = await gateway.call(message, { headers: { "mcp-param-region": "eu" } });
+    t.match(same.json, { result: { content: [{ text: "eu" }] } });
+    for (const region of ["us", undefined, "=?base64?dXM=?="]) {
+      const other = await gateway.call(message, { headers: { "mcp-param-region": region } });
+      t.match(other, { status: 400, json: { error: { code: -32020 } } });
+    }
+  },
+);

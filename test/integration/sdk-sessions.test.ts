@@ -73,3 +73,15 @@ t.test("a lost session is told apart from every other error", async (t) => {
   t.same(came, expected);
   t.same(through.answers.at(-1), direct.answers.at(-1));
 });
+
+t.test("mode auto hears from a route that refuses legacy traffic what to set", async (t) => {
+  const server = await startSdkSessionServer();
+  const gateway = await startGateway(server.url);
+  t.teardown(async () => {
+    await gateway.close(0);
+    await server.close();
+  });
+  const { client, transport } = createSdkClient(`${gateway.url}/mcp`, { mode: "auto" });
+  await t.rejects(client.connect(transport), { message: /legacy: pass/ });
+  t.equal(server.sessions.size, 0);
+});

@@ -6,6 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import {
+  completable,
   createMcpHandler,
   type InputRequest,
   type InputRequiredResult,
@@ -95,6 +96,9 @@ export const FLOWS: Readonly<Record<string, readonly Round[]>> = {
   ],
 };
 
+/** A name that no header can hold as it is. */
+export const ODD_NAME = " =?base64?Zoë ☕?= ";
+
 /** What a handler saw, for a result to carry. */
 function seen(ctx: ServerContext): Record<string, unknown> {
   const { inputResponses, droppedInputResponseKeys, requestState } = ctx.mcpReq;
@@ -142,6 +146,8 @@ function createSdkMcpServer(hanging: SdkServer["hanging"], tell: () => void): Mc
     { name: "sdk-server", version: "1.2.3" },
     {
       capabilities: {
+        logging: {},
+        completions: {},
         tools: { listChanged: true },
         prompts: { listChanged: true },
         resources: { listChanged: true, subscribe: true },
@@ -192,6 +198,20 @@ function createSdkMcpServer(hanging: SdkServer["hanging"], tell: () => void): Mc
       await report(ctx);
       return { content: [{ type: "text", text: "done" }], structuredContent: { amount } };
     },
+  );
+  // The annotated argument travels as Mcp-Param-Region too, and the SDK's server compares the two.
+  const place = z.object({ region: z.string().meta({ "x-mcp-header": "Region" }) });
+  server.registerTool("region", { inputSchema: place }, ({ region }) => ({
+    content: [{ type: "text", text: region }],
+  }));
+  server.registerTool("logs", { inputSchema: z.object({}) }, async (_args, ctx) => {
+    await ctx.mcpReq.log("warning", { big: 1.5, text: "für Zoë" });
+    return { content: [] };
+  });
+  server.registerPrompt(
+    ODD_NAME,
+    { argsSchema: z.object({ city: completable(z.string(), (start) => [`${start}lin`, `${start}n`]) }) },
+    ({ city }) => ({ messages: [{ role: "user", content: { type: "text", text: city } }] }),
   );
   server.registerTool("fails", { inputSchema: z.object({}) }, () => {
     throw new Error("the tool broke");

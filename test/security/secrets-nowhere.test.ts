@@ -1,0 +1,126 @@
+/** Secrets of clients and operators: states, tokens, answers, arguments, passwords. What servers say is in the file beside. */
+import t from "tap";
+import { PUBLIC_URL, startGateway } from "../support/gateway.ts";
+import { adminPages, headers, MARK, plant, secret } from "./planted.ts";
+import { rawExchange } from "./raw.ts";
+import { answers, request } from "./scene.ts";
+
+const { scene, gateway, redis, token, forged, kept, call, keep, search, sections } = await plant(t);
+const form = { type: "object", properties: { f: { type: "string" } } };
+const ask = (): string =>
+  JSON.stringify({
+    resultType: "input_required",
+    requestState: secret(),
+    inputRequests: {
+      q: { method: "elicitation/create", params: { message: secret(), requestedSchema: form } },
+    },
+  });
+
+t.test("rounds, good and bad", async (t) => {
+  scene.upstream.script = answers(ask());
+  const state: string = (await call()).json.result.requestState;
+  t.type(state, "string");
+  const retry = async (inputResponses: unknown, requestState: unknown = state, bearer = token) =>
+    keep(await call("tools/call", { requestState, inputResponses }, bearer));
+  scene.upstream.script = answers(
+    `{"resultType":"complete","content":[{"type":"text","text":"${secret()}"}]}`,
+  );
+  const yes = { q: { action: "accept", content: { f: secret() } }, [secret()]: { action: secret() } };
+  const stranger = await scene.issuer.token({ sub: "u-2002", aud: `${PUBLIC_URL}/mcp` });
+  await retry({ q: { action: secret(), content: { [secret()]: secret() } } });
+  await retry(secret());
+  await retry(yes, `${state.slice(0, -6)}AAAAAA`);
+  await retry(yes, secret());
+  await retry(yes, `sg1.${secret()}`);
+  await retry(yes, { [secret()]: secret() });
+  await retry(yes, null);
+  await retry(yes, state, stranger);
+  keep(
+    await call("tools/call", {
+      arguments: { [secret()]: secret() },
+      requestState: state,
+      inputResponses: yes,
+    }),
+  );
+  t.equal((await retry(yes)).status, 200);
+  t.equal((await retry(yes)).json.error.data.reason, "already_redeemed");
+  await search(t);
+});
+
+t.test("refused requests", async (t) => {
+  const id = JSON.stringify(secret());
+  const raw = async (body: string, more: Record<string, string> = {}): Promise<void> => {
+    const like = { method: "tools/call", params: { name: "t" } };
+    const all = { ...headers(), authorization: `Bearer ${token}`, ...more };
+    keep(await scene.raw(body, like, all));
+  };
+  for (const body of [
+    `{"${secret()}":`,
+    `{"${MARK}":1,"${MARK}":2}`,
+    secret(),
+    `["${secret()}"]`,
+    request(`"name":"t","NAME":"${secret()}"`, "tools/call", id),
+    request('"name":"t"', `${secret()} is no method`, id),
+    request(`"name":"${secret()}\\ud800"`, "tools/call", id),
+    `{"jsonrpc":"${secret()}","id":${id},"method":"x"}`,
+    `{"jsonrpc":"2.0","id":{"${secret()}":1},"method":"${secret()}"}`,
+    "x".repeat(5_000_000) + secret(),
+  ]) {
+    await raw(body);
+  }
+  for (const more of [
+    { "content-type": `text/${secret()}` },
+    { "content-encoding": secret() },
+    { accept: secret() },
+    { host: `${secret()}.example` },
+    { origin: `https://${secret()}.example` },
+    { "mcp-name": secret() },
+    { "mcp-method": secret() },
+    { "mcp-protocol-version": secret() },
+    { authorization: secret() },
+    { authorization: `Bearer ${secret()}` },
+    { authorization: `Basic ${btoa(secret())}` },
+    { authorization: `Bearer ${forged}` },
+    { "transfer-encoding": `chunked, ${secret()}` },
+  ]) {
+    await raw(request('"name":"t"', "tools/call", id), more);
+  }
+  keep(await gateway.send({ method: "GET", path: `/${secret()}?${secret()}=${secret()}` }));
+  for (const version of ["2099-01-01", secret()]) {
+    const own = { ...headers(), authorization: `Bearer ${token}`, "mcp-protocol-version": version };
+    keep(await gateway.send({ method: "GET", path: `/mcp?${secret()}`, headers: own }));
+  }
+  kept.push(
+    await rawExchange(gateway.url, `POST /mcp HTTP/1.1\r\n${secret()}\x01: ${secret()}\r\n\r\n${secret()}`),
+  );
+  kept.push(await rawExchange(gateway.url, `${secret()}\r\n\r\n`));
+  t.ok(kept.length > 30, `${kept.length} refusals`);
+  await search(t);
+});
+
+t.test(
+  "while the store is away, where its password is wrong, and where keys cannot be fetched",
+  async (t) => {
+    scene.upstream.script = answers(ask());
+    const { requestState } = (await call()).json.result;
+    const others = await Promise.all(
+      [{ password: "SG_SECRET_WRONG" }, { jwks: `${scene.issuer.jwksUrl}?key=${secret()}` }].map((change) =>
+        startGateway(scene.upstreamUrl, sections(change)),
+      ),
+    );
+    for (const other of others) {
+      const reply = keep(
+        await other.call({ method: "tools/call", params: { name: "t" } }, { token, headers: headers() }),
+      );
+      t.equal(reply.status, 503);
+    }
+    await redis.stop();
+    const answer = { q: { action: "accept", content: { f: secret() } } };
+    t.equal(keep(await call("tools/call", { requestState, inputResponses: answer })).status, 503);
+    for (const other of others) {
+      kept.push(other.logged(), JSON.stringify(other.audit), await adminPages(other.adminUrl));
+      await other.close(0);
+    }
+    await search(t);
+  },
+);

@@ -1,0 +1,107 @@
+import { EventEmitter } from "node:events";
+import type { ServerResponse } from "node:http";
+import t from "tap";
+import type { AuditRecord } from "../../src/audit/record.ts";
+import type { Route } from "../../src/call.ts";
+import { Refusal } from "../../src/errors.ts";
+import { Journey } from "../../src/journey.ts";
+import { recordingLog } from "../support/authentication.ts";
+
+function setOut() {
+  const raw = Object.assign(new EventEmitter(), { writableFinished: false });
+  const records: AuditRecord[] = [];
+  const observed: AuditRecord[] = [];
+  const log = recordingLog();
+  const clock = { now: Date.UTC(2026, 10, 30) };
+  let closed = 0;
+  const journey = new Journey(
+    "r-1",
+    { config: { path: "/mcp" } } as Route,
+    raw as unknown as ServerResponse,
+    {
+      audit: { write: (record) => void records.push(record), close: async () => undefined },
+      metrics: {
+        observe: (record) => void observed.push(record),
+        redemption: () => undefined,
+        expose: async () => ({ type: "", text: "" }),
+      },
+      log,
+      now: () => clock.now,
+    },
+    () => {
+      closed += 1;
+    },
+  );
+  return { journey, raw, records, observed, log, clock, closed: () => closed };
+}
+
+t.test("one record, at the end, with what the stages added", async (t) => {
+  const { journey, records, observed, log, clock } = setOut();
+  Object.assign(journey.draft, { method: "tools/call", outcome: "input_required", round: 2 });
+  clock.now += 250;
+  journey.finish({ upstreamStatus: 200 });
+  journey.finish({ outcome: "refused", code: "internal" });
+  t.same(records, [
+    {
+      type: "audit",
+      time: "2026-11-30T00:00:00.250Z",
+      requestId: "r-1",
+      route: "/mcp",
+      method: "tools/call",
+      outcome: "input_required",
+      round: 2,
+      upstreamStatus: 200,
+      latencyMs: 250,
+    },
+  ]);
+  t.same(observed, records);
+  t.same(log.lines, []);
+});
+
+t.test("a refusal is logged by request id, code and cause", async (t) => {
+  const { journey, log, records } = setOut();
+  journey.draft.outcome = "complete";
+  journey.finish({ outcome: "refused", code: "forbidden", cause: "policy" });
+  t.equal(records[0]?.outcome, "refused", "what came last counts");
+  t.same(log.lines, [
+    {
+      level: "warn",
+      fields: { requestId: "r-1", code: "forbidden", cause: "policy" },
+      message: "request refused",
+    },
+  ]);
+});
+
+t.test("a clock that goes back makes no negative time", async (t) => {
+  const { journey, records, clock } = setOut();
+  clock.now -= 5_000;
+  journey.finish({});
+  t.match(records, [{ latencyMs: 0, outcome: "complete" }]);
+});
+
+t.test("a client that leaves before the end stops the journey; one that leaves after does not", async (t) => {
+  const left = setOut();
+  left.raw.emit("close");
+  t.ok(left.journey.signal.aborted);
+  t.equal(left.journey.stopped?.code, "cancelled");
+  left.journey.finish({ outcome: "refused", code: "upstream_timeout" });
+  t.equal(left.records[0]?.outcome, "cancelled");
+  t.same(left.log.lines, [], "not a refusal");
+  const stayed = setOut();
+  stayed.raw.writableFinished = true;
+  stayed.raw.emit("close");
+  t.notOk(stayed.journey.signal.aborted);
+  t.equal(stayed.journey.stopped, undefined);
+  t.same([left.closed(), stayed.closed()], [1, 1]);
+});
+
+t.test("the first reason to stop is the reason", async (t) => {
+  const { journey } = setOut();
+  journey.stop(new Refusal("shutting_down", "shutdown"));
+  journey.stop(new Refusal("cancelled", "client_left"));
+  t.equal(journey.stopped?.code, "shutting_down");
+});
+
+t.test("every answer carries the request id and is not stored", async (t) => {
+  t.same(setOut().journey.replyHeaders, { "x-request-id": "r-1", "cache-control": "no-store" });
+});

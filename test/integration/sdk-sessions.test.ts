@@ -74,6 +74,18 @@ t.test("a lost session is told apart from every other error", async (t) => {
   t.same(through.answers.at(-1), direct.answers.at(-1));
 });
 
+t.test("a stream that the server breaks off is resumed by the last event's id", async (t) => {
+  const { direct, through } = await setUp(t, { mode: "legacy" });
+  const [expected, came] = await Promise.all(
+    [direct, through].map(async (made) => {
+      await made.client.connect(made.transport);
+      return outcome(made.client.callTool({ name: "poll", arguments: {} }));
+    }),
+  );
+  t.match(expected, { result: { content: [{ text: "after the stream was closed" }] } });
+  t.same(came, expected);
+});
+
 t.test("mode auto hears from a route that refuses legacy traffic what to set", async (t) => {
   const server = await startSdkSessionServer();
   const gateway = await startGateway(server.url);

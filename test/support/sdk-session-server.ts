@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { NodeStreamableHTTPServerTransport } from "@modelcontextprotocol/node";
-import { McpServer } from "@modelcontextprotocol/server";
+import { type EventStore, type JSONRPCMessage, McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 
 export interface SdkSessionServer {
@@ -31,7 +31,27 @@ function createSessionMcpServer(): McpServer {
     });
     return { content: [{ type: "text", text: JSON.stringify(answer) }] };
   });
+  server.registerTool("poll", { inputSchema: z.object({}) }, async (_args, ctx) => {
+    ctx.http?.closeSSE?.();
+    return { content: [{ type: "text", text: "after the stream was closed" }] };
+  });
   return server;
+}
+
+/** Keeps every event, so that a client can resume a stream by the last id it saw. */
+function createEventStore(): EventStore {
+  const events: { readonly streamId: string; readonly message: JSONRPCMessage }[] = [];
+  return {
+    storeEvent: async (streamId, message) => String(events.push({ streamId, message })),
+    replayEventsAfter: async (last, { send }) => {
+      const streamId = events[Number(last) - 1]?.streamId ?? "";
+      for (const [index, event] of events.entries()) {
+        if (index >= Number(last) && event.streamId === streamId)
+          await send(String(index + 1), event.message);
+      }
+      return streamId;
+    },
+  };
 }
 
 /** Starts a server. */
@@ -53,6 +73,8 @@ export async function startSdkSessionServer(): Promise<SdkSessionServer> {
     const server = createSessionMcpServer();
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
+      eventStore: createEventStore(),
+      retryInterval: 10,
       onsessioninitialized: (session) => {
         sessions.set(session, server);
         transports.set(session, transport);

@@ -116,6 +116,17 @@ for (const wire of ["json", "sse"] as const) {
     }
   });
 
+  t.test(`an error that knows no id gets the request's own, by ${wire}`, async (t) => {
+    const { upstream, send } = await setUp(t);
+    const error = `{ "message":"\\u0062ad","data":${ODDER} ,"code":-32000}`;
+    for (const id of IDS) {
+      upstream.script = answer(wire, `{"jsonrpc":"2.0", "id" : null ,"error":${error}}`);
+      t.equal((await send(request(id, "{}"))).message, `{"jsonrpc":"2.0", "id" : ${id} ,"error":${error}}`);
+      upstream.script = answer(wire, `{"error":${error} , "jsonrpc":"2.0" }`);
+      t.equal((await send(request(id, "{}"))).message, `{"error":${error} , "jsonrpc":"2.0","id":${id} }`);
+    }
+  });
+
   t.test(`around a sealed state nothing changes, by ${wire}; nor around it in the retry`, async (t) => {
     const { upstream, send } = await setUp(t);
     const question = `{ "method":"elicitation\\/create","params":{"message":"\\u00dc \\/ 1.10","requestedSchema":{"properties":{"n":{"minimum":1.10,"type":"number"}},"type":"object"}} }`;

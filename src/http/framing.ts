@@ -37,7 +37,7 @@ export type Headers = ReadonlyMap<string, string>;
 /**
  * Reads the raw header list.
  * @throws Refusal `header_mismatch` for a repeated `Mcp-*` line, `malformed_http` for an HTTP version other than 1.0 and
- *   1.1, any other repeated single-line header, a transfer coding that is not exactly `chunked`, and a `Connection` that names a header
+ *   1.1, a missing `Host` on 1.1, any other repeated single-line header, a transfer coding that is not exactly `chunked`, and a `Connection` that names a header
  *   the protocol needs.
  *   Identical `MCP-Protocol-Version` lines are accepted: a released client sends them.
  */
@@ -60,6 +60,9 @@ export function readHeaders(request: IncomingMessage): Headers {
     } else {
       headers.set(name, `${before}, ${value}`);
     }
+  }
+  if (request.httpVersionMinor > 0 && !headers.has("host")) {
+    throw new Refusal("malformed_http", "no_host", { headers: CLOSE });
   }
   // The parser takes the chunks off and leaves every other coding on: what it hands over would not be the body.
   const coding = headers.get("transfer-encoding");

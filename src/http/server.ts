@@ -66,10 +66,15 @@ export function buildServer(parts: ServerParts): Server {
     requestTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: true,
     return503OnClosing: false,
-    ...(parts.tls === undefined ? {} : { https: parts.tls }),
+    // Node would answer a missing Host itself, without a body; framing refuses it.
+    ...(parts.tls === undefined
+      ? { http: { requireHostHeader: false } }
+      : { https: { ...parts.tls, requireHostHeader: false } }),
     clientErrorHandler: (error, socket) => refuseBytes(error, socket, log),
     frameworkErrors: (error, request, reply) => fail(error, request, reply),
   }) as unknown as FastifyInstance;
+  // An expectation that is not understood may be ignored (RFC 9110 section 10.1.1); Node would answer it without a body.
+  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   app.decorateRequest("journey", null);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));

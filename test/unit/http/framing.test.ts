@@ -3,8 +3,8 @@ import t, { type Test } from "tap";
 import { Refusal } from "../../../src/errors.ts";
 import { checkMediaTypes, mediaType, readHeaders } from "../../../src/http/framing.ts";
 
-const request = (rawHeaders: string[], httpVersionMajor = 1) =>
-  ({ rawHeaders, httpVersionMajor }) as IncomingMessage;
+const request = (rawHeaders: string[], httpVersionMajor = 1, httpVersionMinor = 0) =>
+  ({ rawHeaders, httpVersionMajor, httpVersionMinor }) as IncomingMessage;
 
 function refuses(t: Test, run: () => unknown, code: string, detail: string, name?: string): void {
   try {
@@ -102,6 +102,8 @@ t.test("Connection names no header that the protocol needs", async (t) => {
 t.test("one version of HTTP and one transfer coding", async (t) => {
   for (const major of [0, 2, 3])
     refuses(t, () => readHeaders(request([], major)), "malformed_http", "http_version");
+  refuses(t, () => readHeaders(request(["x-host", "a"], 1, 1)), "malformed_http", "no_host");
+  readHeaders(request(["Host", ""], 1, 1));
   for (const coding of ["gzip", "gzip, chunked", "chunked, chunked", "identity", "xchunked", ""])
     refuses(
       t,
@@ -149,6 +151,8 @@ t.test("Content-Type is JSON in UTF-8, uncoded", async (t) => {
   ])
     refuses(t, media(type), "unsupported_media_type", "media_type", String(type));
   t.doesNotThrow(media("application/json", BOTH, " Identity"));
+  refuses(t, () => readHeaders(request(["x-host", "a"], 1, 1)), "malformed_http", "no_host");
+  readHeaders(request(["Host", ""], 1, 1));
   for (const coding of ["gzip", "identity, gzip", "br"])
     refuses(t, media("application/json", BOTH, coding), "unsupported_media_type", "content_coding", coding);
 });

@@ -6,6 +6,7 @@
 
 import type { Config } from "./config/schema.ts";
 import { compileGlob, compileGlobs, type Glob } from "./glob.ts";
+import { hasDotSegment, plainUri } from "./mcp/resource-uri.ts";
 import type { Principal } from "./principal/principal.ts";
 
 /** What a request wants to do. `target.name` is a tool's or prompt's name, or a resource's URI as the caller spelt it. */
@@ -14,7 +15,7 @@ export interface Operation {
   readonly target?: { readonly kind: "tool" | "prompt" | "resource"; readonly name: string };
 }
 
-/** `policy` names what decided, for audit: a policy id, or one of the three words in parentheses below. */
+/** `policy` names what decided, for audit: a policy id, or one of the words in parentheses below. */
 export type Decision =
   | { readonly allowed: true; readonly policy: string }
   | { readonly allowed: false; readonly policy: string };
@@ -30,6 +31,8 @@ export interface Authorizer {
 export const BY_DEFAULT = "(default)";
 /** `Decision.policy` when the method is open to every principal. */
 export const BY_OPEN_METHOD = "(open)";
+/** `Decision.policy` when patterns of resources cannot judge a uri, since its path holds dot segments. */
+export const BY_DOT_SEGMENT = "(dot segment)";
 
 type Policy = Config["authorization"]["policies"][number];
 type PrincipalSelector = NonNullable<Policy["principal"]>;
@@ -73,6 +76,9 @@ export function createAuthorizer(authorization: Config["authorization"]): Author
   const denies = authorization.policies.filter((policy) => policy.effect === "deny").map(compile);
   const allows = authorization.policies.filter((policy) => policy.effect === "allow").map(compile);
   const allowedByDefault = authorization.default === "allow";
+  const judgesUris = authorization.policies.some(({ resources = [] }) =>
+    resources.some((pattern) => !/^\*+$/.test(pattern)),
+  );
   const denyMethods = denies.filter((policy) => policy.namesMethods && !policy.namesTargets);
 
   return {
@@ -83,6 +89,9 @@ export function createAuthorizer(authorization: Config["authorization"]): Author
       const deny = (open ? denyMethods : denies).find(matching);
       if (deny !== undefined) return { allowed: false, policy: deny.id };
       if (open) return { allowed: true, policy: BY_OPEN_METHOD };
+      const { target } = operation;
+      if (judgesUris && target?.kind === "resource" && hasDotSegment(target.name))
+        return { allowed: false, policy: BY_DOT_SEGMENT };
       const allow = allows.find(matching);
       if (allow !== undefined) return { allowed: true, policy: allow.id };
       return { allowed: allowedByDefault, policy: BY_DEFAULT };
@@ -98,6 +107,12 @@ function compile(policy: Policy): CompiledPolicy {
   const targets = new Map<string, Glob>();
   for (const [kind, patterns] of Object.entries(lists)) {
     if (patterns !== undefined) targets.set(kind, compileGlobs(patterns));
+  }
+  // A deny holds for every spelling of what it names; an allow only for the one that the operator wrote.
+  if (policy.effect === "deny" && policy.resources !== undefined) {
+    const asSent = compileGlobs(policy.resources);
+    const plain = compileGlobs(policy.resources.map(plainUri));
+    targets.set("resource", (uri) => asSent(uri) || plain(plainUri(uri)));
   }
   return {
     id: policy.id,

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import t from "tap";
-import { BY_DEFAULT, BY_OPEN_METHOD, createAuthorizer, type Operation } from "../../src/authorization.ts";
+import {
+  BY_DEFAULT,
+  BY_DOT_SEGMENT,
+  BY_OPEN_METHOD,
+  createAuthorizer,
+  type Operation,
+} from "../../src/authorization.ts";
 import type { Config } from "../../src/config/schema.ts";
 import { ANONYMOUS, type Principal } from "../../src/principal/principal.ts";
 
@@ -50,6 +56,23 @@ t.test("deny wins over allow in either order, and names the policy", async (t) =
   }
 });
 
+t.test(
+  "spellings of a uri: an allow holds for one, a deny for all, and dot segments fit no pattern",
+  async (t) => {
+    const resources = ["file:///docs/*"];
+    const read = (uri: string) => on("resources/read", "resource", uri);
+    for (const uri of ["FILE:///docs/a", "file:///%64ocs/a", "file:///docs\\a", " file:///docs/a"]) {
+      t.notOk(decide([{ id: "p", effect: "allow", resources }], read(uri), caller, "deny").allowed, uri);
+      t.notOk(decide([{ id: "p", effect: "deny", resources }], read(uri), caller, "allow").allowed, uri);
+    }
+    const climbing = read("file:///docs/%2e%2e/a");
+    const refused = { allowed: false, policy: BY_DOT_SEGMENT };
+    t.same(decide([{ id: "p", effect: "allow", resources }], climbing, caller, "deny"), refused);
+    t.same(decide([{ id: "p", effect: "deny", resources }], climbing, caller, "allow"), refused);
+    t.ok(decide([{ id: "p", effect: "allow", resources: ["*"] }], climbing, caller, "deny").allowed);
+  },
+);
+
 t.test("target selectors match operations of a kind they name", async (t) => {
   const table: [Omit<Policy, "id" | "effect">, Operation, boolean][] = [
     [{ tools: ["read_*"] }, callNote, true],
@@ -60,7 +83,7 @@ t.test("target selectors match operations of a kind they name", async (t) => {
     [{ tools: ["read_*"], prompts: ["p"] }, on("prompts/get", "prompt", "read_x"), false],
     [{ tools: ["read_*"], prompts: ["p"] }, on("resources/read", "resource", "p"), false],
     [{ resources: ["file:///docs/*"] }, on("resources/read", "resource", "file:///docs/a"), true],
-    [{ resources: ["file:///docs/*"] }, on("resources/read", "resource", "FILE:///docs/a"), false],
+    [{ resources: ["file:///docs/*"] }, on("resources/read", "resource", "file:///Docs/a"), false],
     [{ resources: ["file:///docs/*"] }, on("resources/subscribe", "resource", "file:///docs/a"), true],
     [{ prompts: ["p"] }, on("completion/complete", "prompt", "p"), true],
     [{ methods: ["tools/call"] }, callNote, true],

@@ -225,11 +225,18 @@ export function unknownTarget(target: Target): Refusal {
   return new Refusal(code[target.kind], "unknown_target");
 }
 
+/** The whole of what servers say of a name they do not know, once the name and all punctuation are taken out. */
+const UNKNOWN =
+  /^(mcp error )?((unknown|no such) (tool|prompt|resource)( template)?|(tool|prompt|resource)( template)? (is )?(not found|unknown|does not exist))$/;
+
 function saysUnknown(doc: JsonText, error: Node, target: Target): boolean {
   const message = text(doc, doc.get(error, "message")) ?? "";
-  return (
-    message.includes(target.name) && /\b(not found|unknown|no such)\b/i.test(message.replace(target.name, ""))
-  );
+  const words =
+    message
+      .replace(target.name, " ")
+      .toLowerCase()
+      .match(/[a-z]+/g) ?? [];
+  return UNKNOWN.test(words.join(" "));
 }
 
 function text(doc: JsonText, node: Node | undefined): string | undefined {

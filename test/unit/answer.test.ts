@@ -216,6 +216,19 @@ t.test(
     leaves(t, unknown, unknown);
     refuses(t, unknown, "unknown_tool", "unknown_target", { authorizer: hidden });
     const other = error('{"code":-32602,"message":"amount not found in add"}');
+    for (const words of [
+      "amount not found in add",
+      "add: customer unknown to the tool",
+      "Tool add not found in cache",
+    ])
+      leaves(
+        t,
+        error(`{"code":-32602,"message":"${words}"}`),
+        error(`{"code":-32602,"message":"${words}"}`),
+        {
+          authorizer: hidden,
+        },
+      );
     t.match(unknownTarget({ kind: "prompt", name: "x" }), { code: "unknown_prompt" });
     leaves(t, other, other);
   },

@@ -32,7 +32,7 @@ await Promise.all([scene.gateway, second].map(storeIsRead));
 /** A gateway promises no state before it has read the store's epoch. */
 async function storeIsRead(gateway: TestGateway): Promise<void> {
   const token = await scene.issuer.token({ aud: `${PUBLIC_URL}/mcp` });
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 2_000; tries++) {
     if ((await gateway.call(TRANSFER, { token })).status === 200) return;
   }
   throw new Error("the store was not read");

@@ -123,7 +123,7 @@ export async function plant(t: Test): Promise<Plantation> {
     },
   };
   // A gateway promises no state before it has read the store's epoch.
-  for (let tries = 0; tries < 200 && (await it.call()).status !== 200; tries++);
+  for (let tries = 0; tries < 2_000 && (await it.call()).status !== 200; tries++);
   return it;
 }
 

@@ -63,8 +63,10 @@ export function judgeMessage(context: AnswerContext, bytes: Buffer): Answer {
     case "notification":
       return judgeNotification(context, doc, message);
     case "result":
+      checkPlaces(doc, [doc.root, doc.get(message.result, "_meta")]);
       return judgeResult(context, doc, message.result, idEdit(context.call, doc, message.id));
     case "error":
+      checkPlaces(doc, [doc.root, message.error, doc.get(message.error, "data")]);
       return judgeError(context, doc, message.error, idEdit(context.call, doc, message.id));
   }
 }
@@ -76,6 +78,15 @@ export function scanServer(bytes: Buffer, limits: Config["server"]["limits"]): J
   } catch (error) {
     if (error instanceof JsonError) throw new Refusal("upstream_fault", `json_${error.fault}`);
     throw error;
+  }
+}
+
+/** State and questions outside a result would pass unsealed and unasked-for. @throws Refusal `upstream_fault` */
+function checkPlaces(doc: JsonText, places: readonly (Node | undefined)[]): void {
+  for (const place of places) {
+    for (const name of ["requestState", "inputRequests"]) {
+      if (doc.get(place, name) !== undefined) throw new Refusal("upstream_fault", "misplaced_state");
+    }
   }
 }
 
@@ -155,7 +166,11 @@ function completeEdits(context: AnswerContext, doc: JsonText, result: Node): Edi
   // A result of a request that carried answers must not be cached either (server/utilities/caching).
   const answered = redeemed !== undefined || call.doc.get(call.params, "inputResponses") !== undefined;
   const personal = answered || (isList(method) && !authorizer.open);
-  const set = personal ? privateMembers(doc, result, isList(method) || method === "resources/read") : {};
+  const set: Record<string, string> = personal
+    ? privateMembers(doc, result, isList(method) || method === "resources/read")
+    : {};
+  // Where policy can hide a resource from others, no shared cache may hand it to them.
+  if (!authorizer.open && doc.get(result, "cacheScope") !== undefined) set["cacheScope"] = '"private"';
   // Some servers mark a state-only round complete (Go SDK); its state must not leave in clear.
   const remove = new Set(["requestState"].filter((name) => doc.get(result, name) !== undefined));
   if (doc.get(result, "inputRequests") !== undefined)

@@ -193,6 +193,29 @@ t.test("messages that are no answer", async (t) => {
   leaves(t, shown, shown, { authorizer: hidden });
 });
 
+t.test("state and questions outside a result", async (t) => {
+  for (const name of ["requestState", "inputRequests"]) {
+    for (const text of [
+      `{"jsonrpc":"2.0","id":7,"result":{},"${name}":"x"}`,
+      result(`{"_meta":{"${name}":"x"}}`),
+      error(`{"code":-32000,"message":"x","${name}":"x"}`),
+      error(`{"code":-32000,"message":"x","data":{"${name}":"x"}}`),
+    ])
+      refuses(t, text, "upstream_fault", "misplaced_state");
+    const spoken = result(
+      `{"content":[{"type":"text","text":"${name}"}],"structuredContent":{"${name}":"x"}}`,
+    );
+    leaves(t, spoken, spoken);
+  }
+});
+
+t.test("what policy can hide from others is in no shared cache", async (t) => {
+  const read = '{"contents":[],"ttlMs":9,"cacheScope":"public"}';
+  const asked = { method: "resources/read", params: '"uri":"a:b"' };
+  leaves(t, result(read), result(read), asked);
+  leaves(t, result(read), result(read.replace("public", "private")), { ...asked, authorizer: hidden });
+});
+
 t.test("what is no message", async (t) => {
   for (const [text, detail] of [
     ["", "json_empty"],

@@ -12,6 +12,7 @@ import { randomPool } from "./envelope/seal.ts";
 import type { Gateway } from "./gateway.ts";
 import { compileGlobs } from "./glob.ts";
 import { buildAdmin } from "./health.ts";
+import type { ClientTimeouts } from "./http/connections.ts";
 import { createReach } from "./http/origin.ts";
 import { buildServer } from "./http/server.ts";
 import { ephemeralKeyring, loadKeyring } from "./keyring.ts";
@@ -32,6 +33,8 @@ export interface Surroundings {
   readonly now?: () => number;
   readonly random?: (bytes: number) => Buffer;
   readonly audit?: AuditLog;
+  /** How long a client may take to send a request. */
+  readonly timeouts?: ClientTimeouts;
 }
 
 /** A running gateway. */
@@ -90,6 +93,7 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       authenticator,
       reach: createReach(config.server),
       tls: secrets.tls,
+      ...optional("timeouts", surroundings.timeouts),
     });
     closers.push(() => server.app.close());
     let adminUrl: string | undefined;

@@ -37,8 +37,8 @@ export type Headers = ReadonlyMap<string, string>;
 /**
  * Reads the raw header list.
  * @throws Refusal `header_mismatch` for a repeated `Mcp-*` line, `malformed_http` for an HTTP version other than 1.0 and
- *   1.1, a missing `Host` on 1.1, any other repeated single-line header, a transfer coding that is not exactly `chunked`, and a `Connection` that names a header
- *   the protocol needs.
+ *   1.1, a missing `Host` on 1.1, any other repeated single-line header, a transfer coding that is not exactly `chunked` or
+ *   stands on 1.0, and a `Connection` that names a header the protocol needs.
  *   Identical `MCP-Protocol-Version` lines are accepted: a released client sends them.
  */
 export function readHeaders(request: IncomingMessage): Headers {
@@ -66,7 +66,8 @@ export function readHeaders(request: IncomingMessage): Headers {
   }
   // The parser takes the chunks off and leaves every other coding on: what it hands over would not be the body.
   const coding = headers.get("transfer-encoding");
-  if (coding !== undefined && coding.trim().toLowerCase() !== "chunked") {
+  // In HTTP/1.0 there are no chunks: a message that says so was framed by somebody who did not know (RFC 9112 section 6.1).
+  if (coding !== undefined && (coding.trim().toLowerCase() !== "chunked" || request.httpVersionMinor === 0)) {
     throw new Refusal("malformed_http", "transfer_coding", { headers: CLOSE });
   }
   for (const name of list(headers.get("connection"))) {
@@ -75,6 +76,14 @@ export function readHeaders(request: IncomingMessage): Headers {
     }
   }
   return headers;
+}
+
+/**
+ * Whether the client waits for a 100 before it sends its body. Other expectations, and those of HTTP/1.0, are not understood and
+ * so ignored (RFC 9110 section 10.1.1).
+ */
+export function waitsForContinue(request: IncomingMessage, headers: Headers): boolean {
+  return request.httpVersionMinor > 0 && list(headers.get("expect")).includes("100-continue");
 }
 
 /**

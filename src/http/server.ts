@@ -2,7 +2,7 @@
  * The listener: Fastify, the routes, and the first two stages (framing, principal). Everything thrown below is mapped here, once.
  */
 import { randomUUID } from "node:crypto";
-import { STATUS_CODES } from "node:http";
+import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type AuditRecord, auditPrincipal } from "../audit/record.ts";
@@ -15,7 +15,8 @@ import type { Log } from "../log.ts";
 import type { Authenticator } from "../principal/principal.ts";
 import { resourceMetadata, resourceMetadataPath } from "../principal/resource-metadata.ts";
 import { ToolErrorRejection } from "../round-trip/retry.ts";
-import { checkMediaTypes, readHeaders } from "./framing.ts";
+import { CLIENT_TIMEOUTS, type ClientTimeouts, Connections } from "./connections.ts";
+import { checkMediaTypes, type Headers, readHeaders, waitsForContinue } from "./framing.ts";
 import { checkHost, checkOrigin, preflightHeaders, type Reach } from "./origin.ts";
 import { asRefusal, errorAnswer, errorBody, toolErrorBody } from "./respond.ts";
 
@@ -32,6 +33,7 @@ export interface ServerParts {
   readonly authenticator: Authenticator;
   readonly reach: Reach;
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
+  readonly timeouts?: ClientTimeouts;
 }
 
 /** The listener and its shutdown. */
@@ -48,8 +50,8 @@ export interface Server {
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /** After the grace, what cannot even take its last words within this time is cut off. */
 const LAST_WORDS_MS = 1_000;
-/** A client that sends its head or body slower than this is gone. */
-const REQUEST_TIMEOUT_MS = 60_000;
+/** After a doubt about framing nothing more is read from the connection. */
+const CLOSE = { connection: "close" };
 
 /** Builds the listener; the caller listens. */
 export function buildServer(parts: ServerParts): Server {
@@ -58,23 +60,22 @@ export function buildServer(parts: ServerParts): Server {
   const journeys = new Set<Journey>();
   let draining = false;
   let onEmpty: (() => void) | undefined;
+  const connections = new Connections(parts.timeouts ?? CLIENT_TIMEOUTS);
   const app = Fastify({
     logger: false,
     bodyLimit: config.server.limits.body,
     exposeHeadRoutes: false,
     trustProxy: config.server.trustedProxies.length === 0 ? false : [...config.server.trustedProxies],
-    requestTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: true,
     return503OnClosing: false,
-    // Node would answer a missing Host itself, without a body; framing refuses it.
-    ...(parts.tls === undefined
-      ? { http: { requireHostHeader: false } }
-      : { https: { ...parts.tls, requireHostHeader: false } }),
-    clientErrorHandler: (error, socket) => refuseBytes(error, socket, log),
+    serverFactory: (onRequest) =>
+      connections.createServer(onRequest, parts.tls, (error, socket, maySpeak) =>
+        refuseBytes(error, maySpeak ? socket : socket.destroy(), log),
+      ),
+    // The connections' own listener has answered.
+    clientErrorHandler: () => undefined,
     frameworkErrors: (error, request, reply) => fail(error, request, reply),
   }) as unknown as FastifyInstance;
-  // An expectation that is not understood may be ignored (RFC 9110 section 10.1.1); Node would answer it without a body.
-  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   app.decorateRequest("journey", null);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
@@ -88,7 +89,8 @@ export function buildServer(parts: ServerParts): Server {
     });
     serveMetadata(route);
   }
-  app.setNotFoundHandler(() => {
+  app.setNotFoundHandler((request) => {
+    readHead(request.raw);
     throw new Refusal("not_found", "path");
   });
   app.setErrorHandler((error, request, reply) => fail(error, request, reply));
@@ -103,11 +105,13 @@ export function buildServer(parts: ServerParts): Server {
     request.journey = journey;
     journey.draft.address = request.ip;
     reply.headers(journey.replyHeaders);
-    const headers = readHeaders(request.raw);
+    const headers = readHead(request.raw);
     journey.headers = headers;
+    // A client that is not asked for its body may send it or not: what comes next would be in doubt.
+    if (waitsForContinue(request.raw, headers)) reply.headers(CLOSE);
     checkHost(headers, reach, request.raw.url);
     reply.headers(checkOrigin(headers, reach));
-    if (draining) throw new Refusal("shutting_down", "draining", { headers: { connection: "close" } });
+    if (draining) throw new Refusal("shutting_down", "draining", { headers: CLOSE });
     if (request.method === "OPTIONS" && headers.has("access-control-request-method")) {
       await reply.code(204).headers(preflightHeaders(headers)).send();
       journey.finish({ outcome: "preflight" });
@@ -125,12 +129,41 @@ export function buildServer(parts: ServerParts): Server {
       metadataUrl: route.metadataUrl,
     });
     journey.draft.principal = auditPrincipal(journey.principal);
+    if (request.method === "POST") inviteBody(headers, reply);
+  }
+
+  /**
+   * The header list, of a connection on which all was in order so far. Synchronous: what is pipelined behind a request is
+   * parsed before that request is answered.
+   */
+  function readHead(request: IncomingMessage): Headers {
+    const { socket } = request;
+    if (connections.isSpoiled(socket)) throw new Refusal("malformed_http", "chunk_line", { headers: CLOSE });
+    try {
+      return readHeaders(request);
+    } catch (error) {
+      if (error instanceof Refusal && error.headers["connection"] === "close") connections.spoil(socket);
+      throw error;
+    }
+  }
+
+  /** Asks for the body of a request that has passed all that can be judged without it (RFC 9110 section 10.1.1). */
+  function inviteBody(headers: Headers, reply: FastifyReply): void {
+    if (Number(headers.get("content-length") ?? 0) > config.server.limits.body) {
+      throw new Refusal("body_too_large", "body", { headers: CLOSE });
+    }
+    if (!waitsForContinue(reply.request.raw, headers)) return;
+    reply.removeHeader("connection");
+    reply.raw.writeContinue();
   }
 
   /** The other stages, in gateway.ts and legacy.ts. */
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { journey, body } = request;
     if (journey === null) throw new Refusal("internal", "no_journey");
+    if (connections.isSpoiled(request.raw.socket)) {
+      throw new Refusal("malformed_http", "chunk_line", { headers: CLOSE });
+    }
     if (request.method === "GET" || request.method === "DELETE") {
       await serveSession(gateway, journey, reply, request.method);
     } else {
@@ -151,7 +184,7 @@ export function buildServer(parts: ServerParts): Server {
         method: ["GET", "OPTIONS"],
         url,
         handler: async (request, reply) => {
-          const headers = readHeaders(request.raw);
+          const headers = readHead(request.raw);
           checkHost(headers, reach, request.raw.url);
           reply.headers({ "access-control-allow-origin": "*", "cache-control": "max-age=300" });
           if (request.method === "OPTIONS") {
@@ -244,9 +277,9 @@ function fromFramework(thrown: unknown): unknown {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
   switch (code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return new Refusal("body_too_large", "body", { headers: { connection: "close" } });
+      return new Refusal("body_too_large", "body", { headers: CLOSE });
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
-      return new Refusal("malformed_http", "content_length", { headers: { connection: "close" } });
+      return new Refusal("malformed_http", "content_length", { headers: CLOSE });
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
     case "FST_ERR_CTP_EMPTY_TYPE":
       return new Refusal("unsupported_media_type", "media_type");

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import type { AuditRecord } from "../../src/audit/record.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import type { ClientTimeouts } from "../../src/http/connections.ts";
 import { createLog } from "../../src/log.ts";
 import { type Running, start } from "../../src/start.ts";
 
@@ -89,7 +90,7 @@ let nextId = 1;
 export async function startGateway(
   upstream: string,
   sections: Readonly<Record<string, unknown>> = {},
-  options: { readonly clock?: number } = {},
+  options: { readonly clock?: number; readonly timeouts?: ClientTimeouts } = {},
 ): Promise<TestGateway> {
   const folder = await mkdtemp(join(tmpdir(), "sealgate-test-"));
   const file = join(folder, "sealgate.yaml");
@@ -111,6 +112,7 @@ export async function startGateway(
     log: createLog("debug", { write: (line: string) => void lines.push(line) }),
     audit: { write: (record) => void audit.push(record), close: async () => undefined },
     now: () => clock.now,
+    ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
   });
   const send = (request: SendOptions): Promise<Reply> => exchange(running.url, request);
   return {

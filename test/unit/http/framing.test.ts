@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import t, { type Test } from "tap";
 import { Refusal } from "../../../src/errors.ts";
-import { checkMediaTypes, mediaType, readHeaders } from "../../../src/http/framing.ts";
+import { checkMediaTypes, mediaType, readHeaders, waitsForContinue } from "../../../src/http/framing.ts";
 
 const request = (rawHeaders: string[], httpVersionMajor = 1, httpVersionMinor = 0) =>
   ({ rawHeaders, httpVersionMajor, httpVersionMinor }) as IncomingMessage;
@@ -112,7 +112,27 @@ t.test("one version of HTTP and one transfer coding", async (t) => {
       "transfer_coding",
       coding,
     );
-  readHeaders(request(["Transfer-Encoding", " Chunked "]));
+  readHeaders(request(["Transfer-Encoding", " Chunked ", "Host", "a"], 1, 1));
+  refuses(
+    t,
+    () => readHeaders(request(["Transfer-Encoding", "chunked"], 1, 0)),
+    "malformed_http",
+    "transfer_coding",
+    "no chunks on 1.0",
+  );
+});
+
+t.test("who waits for a 100", async (t) => {
+  const waits = (minor: number, ...expectations: string[]) => {
+    const message = request(["Host", "a", ...expectations.flatMap((value) => ["Expect", value])], 1, minor);
+    return waitsForContinue(message, readHeaders(message));
+  };
+  t.equal(waits(1, "100-continue"), true);
+  t.equal(waits(1, "100-Continue"), true);
+  t.equal(waits(1, "x", "100-continue"), true);
+  t.equal(waits(0, "100-continue"), false, "a 1.0 client does not know of it");
+  t.equal(waits(1), false);
+  t.equal(waits(1, "200-ok"), false);
 });
 
 const BOTH = "application/json, text/event-stream";

@@ -1,0 +1,96 @@
+/**
+ * The HTTP server of a listener, and what belongs to a connection rather than to one request on it: time limits, what its bytes
+ * were, and whether anything on it is still believed. Source: RFC 9112 sections 7.1.1, 9.3.2 and 11.2.
+ */
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { Socket } from "node:net";
+import { ChunkLines } from "./chunk-lines.ts";
+
+/** How long a client may take, in milliseconds. */
+export interface ClientTimeouts {
+  /** For a whole request, head and body. */
+  readonly request: number;
+  /** Between two looks at the clock; a limit is overrun by at most this much. */
+  readonly check: number;
+  /** Between two requests. */
+  readonly keepAlive: number;
+}
+
+/** The times of a gateway that is no test. */
+export const CLIENT_TIMEOUTS: ClientTimeouts = { request: 60_000, check: 5_000, keepAlive: 72_000 };
+
+/** See the file's header. */
+export class Connections {
+  readonly #spoiled = new WeakSet<Socket>();
+  readonly #open = new WeakMap<Socket, Set<ServerResponse>>();
+  readonly #timeouts: ClientTimeouts;
+
+  constructor(timeouts: ClientTimeouts) {
+    this.#timeouts = timeouts;
+  }
+
+  /**
+   * The server for one listener.
+   * @param onRequest gets every request, also one that waits for a 100: nothing is invited before it was judged
+   * @param onBrokenBytes gets what the parser could not read; `maySpeak` says whether an answer would be one, and not the
+   *   middle of another
+   */
+  createServer(
+    onRequest: RequestListener,
+    tls: { readonly cert: Buffer; readonly key: Buffer } | undefined,
+    onBrokenBytes: (error: Error & { code?: string }, socket: Socket, maySpeak: boolean) => void,
+  ): Server {
+    const options = {
+      requestTimeout: this.#timeouts.request,
+      headersTimeout: this.#timeouts.request,
+      connectionsCheckingInterval: this.#timeouts.check,
+      keepAliveTimeout: this.#timeouts.keepAlive,
+      // Node would answer a missing Host itself, without a body; framing refuses it.
+      requireHostHeader: false,
+    };
+    const server =
+      tls === undefined ? createServer(options) : (createTlsServer({ ...options, ...tls }) as Server);
+    // The raw list has all headers, the parsed one would leave out what is past the count: bytes are bounded already.
+    server.maxHeadersCount = 0;
+    const take: RequestListener = (request, response) => {
+      this.#opened(request.socket, response);
+      onRequest(request, response);
+    };
+    for (const event of ["request", "checkContinue", "checkExpectation"]) server.on(event, take);
+    server.on(tls === undefined ? "connection" : "secureConnection", (socket: Socket) => this.#watch(socket));
+    server.on("clientError", (error, socket) => {
+      onBrokenBytes(error, socket as Socket, this.#maySpeak(socket as Socket));
+    });
+    return server;
+  }
+
+  /** From now on nothing on this connection is served: where its messages begin and end is in doubt. */
+  spoil(socket: Socket): void {
+    this.#spoiled.add(socket);
+  }
+
+  /** Whether the connection was spoiled, by a caller or by a chunk line that has come, read by the parser or not. */
+  isSpoiled(socket: Socket): boolean {
+    return this.#spoiled.has(socket);
+  }
+
+  #watch(socket: Socket): void {
+    const lines = new ChunkLines();
+    // Before the parser's own listener, so that no request is handed over whose bytes have not been looked at.
+    socket.prependListener("data", (bytes: Buffer) => {
+      if (!lines.feed(bytes)) this.spoil(socket);
+    });
+  }
+
+  #opened(socket: Socket, response: ServerResponse): void {
+    const open = this.#open.get(socket) ?? new Set();
+    this.#open.set(socket, open.add(response));
+    response.once("close", () => open.delete(response));
+  }
+
+  #maySpeak(socket: Socket): boolean {
+    const open = [...(this.#open.get(socket) ?? [])];
+    return open.length === 0 || (open.length === 1 && open[0]?.headersSent === false);
+  }
+}

@@ -2,8 +2,7 @@
  * The listener: Fastify, the routes, and the first two stages (framing, principal). Everything thrown below is mapped here, once.
  */
 import { randomUUID } from "node:crypto";
-import { type IncomingMessage, STATUS_CODES } from "node:http";
-import type { Socket } from "node:net";
+import type { IncomingMessage } from "node:http";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type AuditRecord, auditPrincipal } from "../audit/record.ts";
 import type { Route } from "../call.ts";
@@ -11,14 +10,14 @@ import { Refusal } from "../errors.ts";
 import { type Gateway, serve } from "../gateway.ts";
 import { Journey } from "../journey.ts";
 import { serveSession } from "../legacy.ts";
-import type { Log } from "../log.ts";
 import type { Authenticator } from "../principal/principal.ts";
 import { resourceMetadata, resourceMetadataPath } from "../principal/resource-metadata.ts";
 import { ToolErrorRejection } from "../round-trip/retry.ts";
 import { CLIENT_TIMEOUTS, type ClientTimeouts, Connections } from "./connections.ts";
+import { fromFramework, refuseBytes } from "./foreign-errors.ts";
 import { checkMediaTypes, type Headers, readHeaders, waitsForContinue } from "./framing.ts";
 import { checkHost, checkOrigin, preflightHeaders, type Reach } from "./origin.ts";
-import { asRefusal, errorAnswer, errorBody, toolErrorBody } from "./respond.ts";
+import { asRefusal, errorAnswer, toolErrorBody } from "./respond.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -252,42 +251,6 @@ async function within(ms: number, work: Promise<void>): Promise<void> {
   });
   await Promise.race([work, late]);
   clearTimeout(timer);
-}
-
-/** What Node could not read as HTTP gets the same kind of answer, on a connection that is then closed. */
-function refuseBytes(error: Error & { code?: string }, socket: Socket, log: Log): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const status =
-    error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
-  const requestId = randomUUID();
-  const refusal = new Refusal("malformed_http", "parser");
-  log.warn({ requestId, code: refusal.code, cause: refusal.detail }, "request refused");
-  const body = errorBody(refusal, { id: null, requestId });
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\nx-request-id: ${requestId}\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
-}
-
-/** What Fastify itself refuses, in our terms. */
-function fromFramework(thrown: unknown): unknown {
-  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
-  switch (code) {
-    case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return new Refusal("body_too_large", "body", { headers: CLOSE });
-    case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
-      return new Refusal("malformed_http", "content_length", { headers: CLOSE });
-    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
-    case "FST_ERR_CTP_EMPTY_TYPE":
-      return new Refusal("unsupported_media_type", "media_type");
-    case "FST_ERR_BAD_URL":
-      return new Refusal("not_found", "url");
-    default:
-      return thrown;
-  }
 }
 
 /** What a refusal says of the state that was brought; other refusals leave what stages noted. */

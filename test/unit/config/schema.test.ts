@@ -10,10 +10,9 @@ import {
 } from "../../../src/config/json-schema.ts";
 import { SECTIONS } from "../../../src/config/schema.ts";
 
-t.test("the checked-in JSON Schema is current (sealgate schema > config/sealgate.schema.json)", async (t) => {
+t.test("the checked-in JSON Schema is, byte for byte, what `npm run schema` writes", async (t) => {
   const checkedIn = readFileSync(new URL("../../../config/sealgate.schema.json", import.meta.url), "utf8");
-  // Compared as values in their order: the formatter may break lines in other places.
-  t.equal(JSON.stringify(JSON.parse(checkedIn)), JSON.stringify(JSON.parse(schemaText())));
+  t.equal(checkedIn, schemaText());
 });
 
 t.test("it is a closed draft 2020-12 schema with a description for every setting", async (t) => {

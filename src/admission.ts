@@ -34,12 +34,12 @@ export function authorize(
   if (!decision.allowed) {
     // SDK clients take any other refusal of server/discover for a legacy server.
     if (method === "server/discover") throw new Refusal("forbidden", "policy");
-    throw target === undefined ? new Refusal("method_not_found", "policy") : unknownTarget(target);
+    throw target === undefined ? new Refusal("method_not_found", "policy") : unknownTarget(target, "policy");
   }
   for (const name of listenedResources(doc, message)) {
     const resource = { kind: "resource", name } as const;
     if (!authorizer.decide(journey.principal, { method: "resources/read", target: resource }).allowed) {
-      throw unknownTarget(resource);
+      throw unknownTarget(resource, "policy");
     }
   }
   return target;

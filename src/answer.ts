@@ -10,7 +10,7 @@ import type { Claims } from "./envelope/format.ts";
 import { Refusal } from "./errors.ts";
 import { JsonError, type JsonText, type Node, scan } from "./json/scan.ts";
 import { type Edit, editObject, keepItems, replace, splice } from "./json/splice.ts";
-import { filterList, isList, privateMembers } from "./lists.ts";
+import { type Filtered, filterList, isList, privateMembers } from "./lists.ts";
 import { servedVersions } from "./mcp/era.ts";
 import { parseServerMessage, sameId } from "./mcp/message.ts";
 import type { Target } from "./mcp/methods.ts";
@@ -31,10 +31,12 @@ export interface AnswerContext {
 export type Answer =
   | {
       readonly kind: "final";
-      readonly outcome: "complete" | "input_required" | "error";
+      readonly outcome: "complete" | "tool_error" | "input_required" | "error";
       readonly bytes: Buffer;
       /** JSON-RPC error code of an error. */
       readonly rpcCode: number | undefined;
+      /** Items of a list that the principal does not see. */
+      readonly hidden: number;
       /** Claims of the state that was sealed. */
       readonly sealed: Claims | undefined;
     }
@@ -128,23 +130,27 @@ function judgeResult(context: AnswerContext, doc: JsonText, result: Node, idEdit
   const { call, redeemed, roundTrip } = context;
   if (doc.kind(result) !== "object") throw new Refusal("upstream_fault", "result_shape");
   const final = (
-    outcome: "complete" | "input_required",
-    edits: readonly Edit[],
+    outcome: "complete" | "tool_error" | "input_required",
+    { edits, hidden = 0 }: { readonly edits: readonly Edit[]; readonly hidden?: number },
     sealed?: Claims,
   ): Answer => ({
     kind: "final",
     outcome,
     bytes: splice(doc.bytes, [...idEdits, ...edits]),
     rpcCode: undefined,
+    hidden,
     sealed,
   });
   switch (resultType(doc, result)) {
     case "input_required": {
-      const { edits, claims } = sealRound(roundTrip, call, redeemed, doc, result);
-      return final("input_required", edits, claims);
+      const round = sealRound(roundTrip, call, redeemed, doc, result);
+      return final("input_required", round, round.claims);
     }
     case "complete":
-      return final("complete", completeEdits(context, doc, result));
+      return final(
+        isToolError(call, doc, result) ? "tool_error" : "complete",
+        complete(context, doc, result),
+      );
     default:
       // Unknown types, and tasks: an extension that the gateway took out of the declared capabilities.
       throw new Refusal("upstream_fault", "result_type");
@@ -160,7 +166,13 @@ function resultType(doc: JsonText, result: Node): string {
   return doc.string(node);
 }
 
-function completeEdits(context: AnswerContext, doc: JsonText, result: Node): Edit[] {
+/** A tool that failed says so in its result. */
+function isToolError(call: Call, doc: JsonText, result: Node): boolean {
+  const isError = doc.get(result, "isError");
+  return call.message.method === "tools/call" && isError !== undefined && doc.kind(isError) === "true";
+}
+
+function complete(context: AnswerContext, doc: JsonText, result: Node): Filtered {
   const { authorizer, call, redeemed } = context;
   const { method } = call.message;
   // A result of a request that carried answers must not be cached either (server/utilities/caching).
@@ -175,11 +187,13 @@ function completeEdits(context: AnswerContext, doc: JsonText, result: Node): Edi
   const remove = new Set(["requestState"].filter((name) => doc.get(result, name) !== undefined));
   if (doc.get(result, "inputRequests") !== undefined)
     throw new Refusal("upstream_fault", "questions_in_complete");
-  return [
-    ...filterList(authorizer, call.journey.principal, doc, result, method),
+  const { edits, hidden } = filterList(authorizer, call.journey.principal, doc, result, method);
+  const all = [
+    ...edits,
     ...(method === "server/discover" ? discoverEdits(call, doc, result) : []),
     ...(remove.size > 0 || Object.keys(set).length > 0 ? editObject(doc, result, { set, remove }) : []),
   ];
+  return { edits: all, hidden };
 }
 
 /** The versions and extensions that the gateway does not serve are not offered. */
@@ -223,21 +237,25 @@ function judgeError(context: AnswerContext, doc: JsonText, error: Node, idEdits:
     !authorizer.open &&
     saysUnknown(doc, error, call.target)
   ) {
-    throw unknownTarget(call.target);
+    throw unknownTarget(call.target, "upstream");
   }
   return {
     kind: "final",
     outcome: "error",
     bytes: splice(doc.bytes, idEdits),
     rpcCode: code,
+    hidden: 0,
     sealed: undefined,
   };
 }
 
-/** The answer that an unknown name gets, and so a hidden one too. */
-export function unknownTarget(target: Target): Refusal {
+/**
+ * The answer that an unknown name gets, and so a hidden one too.
+ * @param cause who said no: policy, or the server that knows no such name
+ */
+export function unknownTarget(target: Target, cause: "policy" | "upstream"): Refusal {
   const code = { tool: "unknown_tool", prompt: "unknown_prompt", resource: "unknown_resource" } as const;
-  return new Refusal(code[target.kind], "unknown_target");
+  return new Refusal(code[target.kind], cause);
 }
 
 /** The whole of what servers say of a name they do not know, once the name and all punctuation are taken out. */

@@ -153,7 +153,7 @@ export const REFUSALS = {
   shutting_down: {
     status: 503,
     rpc: -32603,
-    message: "The gateway is shutting down; open the request again",
+    message: "The gateway is shutting down; send the request again",
     retryAfter: 1,
   },
   overloaded: {

@@ -224,6 +224,7 @@ async function answer(
     const judged = judgeMessage(context, bytes);
     if (judged.kind === "final") {
       journey.draft.outcome = judged.outcome;
+      if (judged.hidden > 0) journey.draft.hidden = judged.hidden;
       if (judged.sealed !== undefined) {
         Object.assign(journey.draft, auditChain(judged.sealed), {
           asked: judged.sealed.asked.map((q) => q.kind),

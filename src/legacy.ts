@@ -186,5 +186,7 @@ function filter(
   for (const name of ["requestState", "inputRequests"]) {
     if (doc.get(message.result, name) !== undefined) throw new Refusal("upstream_fault", "state_in_legacy");
   }
-  return splice(bytes, filterList(authorizer, journey.principal, doc, message.result, undefined));
+  const { edits, hidden } = filterList(authorizer, journey.principal, doc, message.result, undefined);
+  if (hidden > 0) journey.draft.hidden = hidden;
+  return splice(bytes, edits);
 }

@@ -14,8 +14,15 @@ const USED_BY = { tool: "tools/call", prompt: "prompts/get", resource: "resource
 /** True for a method whose result is filtered. */
 export const isList = (method: string): boolean => LIST_METHODS.has(method);
 
+/** What is taken out of a list result. */
+export interface Filtered {
+  readonly edits: readonly Edit[];
+  /** How many items the principal may not see. */
+  readonly hidden: number;
+}
+
 /**
- * Edits that take out of a list result what the principal may not use. An item without a well-formed name goes too.
+ * Takes out of a list result what the principal may not use. An item without a well-formed name goes too.
  * @param method the list method, or undefined to go by the members of the result (legacy streams, where a result may be replayed)
  */
 export function filterList(
@@ -24,20 +31,28 @@ export function filterList(
   doc: JsonText,
   result: Node,
   method: string | undefined,
-): Edit[] {
-  if (authorizer.open) return [];
+): Filtered {
+  if (authorizer.open) return { edits: [], hidden: 0 };
+  let hidden = 0;
   const shown =
     (kind: Target["kind"], name: string) =>
     (item: Node): boolean => {
       const node = doc.get(item, name);
-      if (node === undefined || doc.kind(node) !== "string" || !doc.wellFormed(node)) return false;
-      const operation = { method: USED_BY[kind], target: { kind, name: doc.string(node) } };
-      return authorizer.decide(principal, operation).allowed;
+      const target =
+        node !== undefined && doc.kind(node) === "string" && doc.wellFormed(node)
+          ? doc.string(node)
+          : undefined;
+      const allowed =
+        target !== undefined &&
+        authorizer.decide(principal, { method: USED_BY[kind], target: { kind, name: target } }).allowed;
+      if (!allowed) hidden += 1;
+      return allowed;
     };
-  return [...LIST_METHODS].flatMap(([listMethod, { items, kind, name }]) => {
+  const edits = [...LIST_METHODS].flatMap(([listMethod, { items, kind, name }]) => {
     const array = method === undefined || method === listMethod ? doc.get(result, items) : undefined;
     return array === undefined ? [] : keepItems(doc, array, shown(kind, name));
   });
+  return { edits, hidden };
 }
 
 /**

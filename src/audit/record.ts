@@ -13,6 +13,7 @@ import type { Principal } from "../principal/principal.ts";
 export type Outcome =
   | "preflight"
   | "complete"
+  | "tool_error"
   | "input_required"
   | "error"
   | "accepted"
@@ -37,6 +38,8 @@ export interface AuditRecord {
     readonly subject?: string;
     readonly client?: string;
     readonly tenant?: string;
+    readonly groups?: readonly string[];
+    readonly scopes?: readonly string[];
   };
   readonly method?: string;
   readonly target?: Target;
@@ -64,6 +67,8 @@ export interface AuditRecord {
   readonly chain?: string;
   readonly round?: number;
   readonly jti?: string;
+  /** Items of a list that this principal may not see. */
+  readonly hidden?: number;
   /** Kinds of the questions that went out with this answer. */
   readonly asked?: readonly string[];
   /** Actions of the answers that came with this request. */
@@ -75,6 +80,8 @@ export interface AuditRecord {
 /** What stages add while the request is on its way. */
 export type Draft = { -readonly [K in keyof AuditRecord]?: AuditRecord[K] };
 
+/** Groups or scopes shown of one principal. */
+const MAX_NAMES = 64;
 const MAX_NAME_CHARACTERS = 256;
 const MAX_ARGUMENT_CHARACTERS = 16 * 1024;
 const METHOD = /^[A-Za-z][A-Za-z0-9_./-]{0,63}$/;
@@ -82,12 +89,14 @@ const METHOD = /^[A-Za-z][A-Za-z0-9_./-]{0,63}$/;
 /** The parts of a principal that audit shows. */
 export function auditPrincipal(principal: Principal): NonNullable<AuditRecord["principal"]> {
   if (principal.anonymous) return { anonymous: true };
-  const { issuer, subject, client, tenant } = principal;
+  const { issuer, subject, client, tenant, groups, scopes } = principal;
   return {
     issuer,
     subject: shorten(subject),
     ...(client === undefined ? {} : { client: shorten(client) }),
     ...(tenant === undefined ? {} : { tenant: shorten(tenant) }),
+    ...(groups.length === 0 ? {} : { groups: groups.slice(0, MAX_NAMES).map((name) => shorten(name)) }),
+    ...(scopes.length === 0 ? {} : { scopes: scopes.slice(0, MAX_NAMES).map((name) => shorten(name)) }),
   };
 }
 

@@ -192,17 +192,17 @@ export const CASES: Readonly<Record<RefusalCode, Case>> = {
   unknown_tool: {
     sections: deny({ tools: ["transfer"] }),
     provoke: (p) => p.send(),
-    cause: "unknown_target",
+    cause: "policy",
   },
   unknown_prompt: {
     sections: deny({ prompts: ["*"] }),
     provoke: (p) => p.send({ method: "prompts/get", params: { name: "brief" } }),
-    cause: "unknown_target",
+    cause: "policy",
   },
   unknown_resource: {
     sections: deny({ resources: ["file:///*"] }),
     provoke: (p) => p.send({ method: "resources/read", params: { uri: "file:///etc" } }),
-    cause: "unknown_target",
+    cause: "policy",
   },
   missing_capability: { provoke: (p) => p.send(TRANSFER, { capabilities: {} }), cause: "undeclared" },
   question_forbidden: {

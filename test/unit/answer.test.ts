@@ -209,6 +209,12 @@ t.test("state and questions outside a result", async (t) => {
   }
 });
 
+t.test("a tool that failed is told from one that did not", async (t) => {
+  t.match(judge(result('{"content":[],"isError":true}')), { outcome: "tool_error" });
+  t.match(judge(result('{"content":[],"isError":false}')), { outcome: "complete" });
+  t.match(judge(result('{"isError":true}'), { method: "prompts/get" }), { outcome: "complete" });
+});
+
 t.test("what policy can hide from others is in no shared cache", async (t) => {
   const read = '{"contents":[],"ttlMs":9,"cacheScope":"public"}';
   const asked = { method: "resources/read", params: '"uri":"a:b"' };
@@ -237,7 +243,7 @@ t.test(
     t.match(judge(plain), { kind: "final", outcome: "error", rpcCode: -32000 });
     const unknown = error('{"code":-32602,"message":"Tool add not found"}');
     leaves(t, unknown, unknown);
-    refuses(t, unknown, "unknown_tool", "unknown_target", { authorizer: hidden });
+    refuses(t, unknown, "unknown_tool", "upstream", { authorizer: hidden });
     const other = error('{"code":-32602,"message":"amount not found in add"}');
     for (const words of [
       "amount not found in add",
@@ -252,7 +258,7 @@ t.test(
           authorizer: hidden,
         },
       );
-    t.match(unknownTarget({ kind: "prompt", name: "x" }), { code: "unknown_prompt" });
+    t.match(unknownTarget({ kind: "prompt", name: "x" }, "policy"), { code: "unknown_prompt" });
     leaves(t, other, other);
   },
 );
@@ -260,6 +266,7 @@ t.test(
 t.test("lists: what may not be used is gone, and what is personal is not cached", async (t) => {
   const list = (tools: string, rest = ""): string => result(`{"tools":[${tools}]${rest}}`);
   const asked = { method: "tools/list", params: '"x":1', authorizer: hidden };
+  t.match(judge(list('{"name":"admin_x"},{"name":"add"},{}'), asked), { hidden: 2 });
   leaves(
     t,
     list('{"name":"admin_x"},{"name":"add","n":1.0}'),

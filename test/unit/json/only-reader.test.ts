@@ -1,0 +1,41 @@
+/** The scanner is the only reader of messages: whatever else in `src/` parses JSON is on this list, with what it parses. */
+import { readdirSync, readFileSync } from "node:fs";
+import t from "tap";
+import { ACCEPTED, DUPLICATES, NO_DUPLICATES, REFUSED } from "./corpus.ts";
+
+const ROOT = new URL("../../../src/", import.meta.url);
+
+/** File → why it is no second reader of a message. */
+const PARSERS: Readonly<Record<string, string>> = {
+  "json/text.ts": "one string, or one value to look at, that the scan has passed",
+  "json/duplicate.ts": "one key that the scan has passed",
+  "mcp/message.ts": "two ids that the scan has passed",
+  "mcp/answers.ts": "a schema out of our own envelope, which the scan had passed",
+  "binding.ts": "an id that the scan has passed",
+  "envelope/claims.ts": "what our own key has authenticated; it must print to the same bytes again",
+  "config/material.ts": "a key set that the operator wrote",
+  "principal/document.ts": "documents of issuers that the operator named",
+  "command-line.ts": "our own package.json",
+};
+
+t.test("nothing else parses JSON", async (t) => {
+  const found: string[] = [];
+  for (const file of readdirSync(ROOT, { recursive: true, encoding: "utf8" })) {
+    if (!file.endsWith(".ts")) continue;
+    const text = readFileSync(new URL(file, ROOT), "utf8").replace(/^ *(?:\/?\*|\/\/).*$/gm, "");
+    if (/\bJSON\s*\.\s*parse\b|\.json\(\)|\bJSON\[/.test(text)) found.push(file);
+  }
+  t.same(found.sort(), Object.keys(PARSERS).sort());
+});
+
+t.test("the corpus is as large as promised, and no case stands in it twice", async (t) => {
+  const accepted = [...ACCEPTED, ...NO_DUPLICATES];
+  const refused = [...Object.values(REFUSED).flat(), ...DUPLICATES];
+  const all = [...accepted, ...refused];
+  t.equal(new Set(all).size, all.length);
+  t.ok(all.length >= 250, `${all.length} cases`);
+  t.ok(
+    accepted.length >= 90 && refused.length >= 150,
+    `${accepted.length} accepted, ${refused.length} refused`,
+  );
+});

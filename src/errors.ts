@@ -176,14 +176,19 @@ export const REFUSALS = {
 /** The stable names of refusals; sent as `error.data.reason`, counted in metrics, written to audit. */
 export type RefusalCode = keyof typeof REFUSALS;
 
+/** What a refusal adds to the audit record. Holds no secret, state, answer or argument. */
+export interface RefusalContext {
+  /** Whose token it was, where its signature was good and the token still refused. */
+  readonly principal?: { readonly issuer?: string; readonly subject?: string; readonly client?: string };
+}
+
 /** Details that accompany a refusal. */
 export interface RefusalDetails {
   /** Further public members of `error.data` (for example `requiredCapabilities`). */
   readonly data?: Readonly<Record<string, unknown>>;
   /** Response headers (for example `WWW-Authenticate`). */
   readonly headers?: Readonly<Record<string, string>>;
-  /** For log and audit only; must hold no secret, no state, no answers, no arguments. */
-  readonly context?: Readonly<Record<string, unknown>>;
+  readonly context?: RefusalContext;
   readonly cause?: unknown;
 }
 
@@ -197,7 +202,7 @@ export class Refusal extends Error {
   readonly detail: string;
   readonly data: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
-  readonly context: Readonly<Record<string, unknown>>;
+  readonly context: RefusalContext;
 
   constructor(code: RefusalCode, detail: string, details: RefusalDetails = {}) {
     super(`${code}: ${detail}`, details.cause === undefined ? undefined : { cause: details.cause });

@@ -2,6 +2,7 @@
  * The admin listener: liveness, readiness, metrics. It never depends on the upstream. Design section 9.
  */
 import Fastify, { type FastifyInstance } from "fastify";
+import { isLoopback } from "./config/addresses.ts";
 import type { Config } from "./config/schema.ts";
 import type { Metrics } from "./metrics.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
@@ -10,14 +11,20 @@ import type { RedemptionStore } from "./redemption/store.ts";
 export interface HealthSources {
   readonly store: RedemptionStore;
   readonly metrics: Metrics;
-  readonly readiness: NonNullable<Config["admin"]>["readiness"];
+  readonly admin: NonNullable<Config["admin"]>;
   /** True once the gateway takes no new work. */
   readonly draining: () => boolean;
 }
 
 /** Builds the admin app; the caller listens. */
-export function buildAdmin({ store, metrics, readiness, draining }: HealthSources): FastifyInstance {
+export function buildAdmin({ store, metrics, admin, draining }: HealthSources): FastifyInstance {
   const app = Fastify({ logger: false, forceCloseConnections: true });
+  app.addHook("onRequest", async (request, reply) => {
+    // A web page that makes its own name mean this machine would send that name.
+    if (isLoopback(admin.listen.host) && !isLoopback(request.hostname)) {
+      await reply.code(421).send({ error: "this Host is not served here" });
+    }
+  });
   app.addHook("onSend", async (_request, reply) => {
     reply.header("cache-control", "no-store");
   });
@@ -25,7 +32,7 @@ export function buildAdmin({ store, metrics, readiness, draining }: HealthSource
   app.get("/readyz", async (_request, reply) => {
     const health = store.health();
     const storeState = health.available ? "ok" : "degraded";
-    const ready = !draining() && (health.available || readiness.store === "optional");
+    const ready = !draining() && (health.available || admin.readiness.store === "optional");
     return reply.code(ready ? 200 : 503).send({
       status: draining() ? "draining" : ready ? "ready" : "not ready",
       store: storeState,

@@ -8,7 +8,7 @@ import type { AuditLog } from "./audit/sinks.ts";
 import type { Route } from "./call.ts";
 import { Refusal } from "./errors.ts";
 import type { Headers } from "./http/framing.ts";
-import type { Log } from "./log.ts";
+import { type Log, withoutQuery } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { ANONYMOUS, type Principal } from "./principal/principal.ts";
 
@@ -75,8 +75,11 @@ export class Journey {
     this.#end.abort(refusal);
   }
 
-  /** Writes the audit record, counts it, and logs a line; later calls do nothing. */
-  finish(last: Draft): void {
+  /**
+   * Writes the audit record, counts it, and logs a refusal in one line; later calls do nothing.
+   * @param err what a refusal was caused by, for the log only
+   */
+  finish(last: Draft, err?: unknown): void {
     if (this.#finished) return;
     this.#finished = true;
     const { audit, metrics, log, now } = this.#witnesses;
@@ -95,8 +98,15 @@ export class Journey {
     } as const;
     audit.write(record);
     metrics.observe(record);
-    if (outcome === "refused") {
-      log.warn({ requestId: this.requestId, code: record.code, cause: record.cause }, "request refused");
-    }
+    if (outcome !== "refused") return;
+    const { requestId, code, cause } = record;
+    const upstream = code?.startsWith("upstream_")
+      ? { upstream: withoutQuery(this.route.config.upstream.url) }
+      : {};
+    const line = { requestId, code, cause, ...upstream, ...(err === undefined ? {} : { err }) };
+    if (code === "internal") log.error(line, "request refused");
+    // Older clients try this first, and are not in trouble.
+    else if (code === "method_not_allowed") log.info(line, "request refused");
+    else log.warn(line, "request refused");
   }
 }

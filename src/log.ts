@@ -30,6 +30,12 @@ export function logError(thrown: unknown, depth = 0): object {
   };
 }
 
+/** An upstream's address as the log shows it: the query of its URL may hold a key. */
+export function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
+
 /**
  * Opens the log.
  * @param destination a stream for tests; standard output otherwise

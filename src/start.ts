@@ -98,8 +98,7 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
     closers.push(() => server.app.close());
     let adminUrl: string | undefined;
     if (config.admin !== undefined) {
-      const { readiness } = config.admin;
-      const admin = buildAdmin({ store, metrics, readiness, draining: server.draining });
+      const admin = buildAdmin({ store, metrics, admin: config.admin, draining: server.draining });
       closers.splice(closers.length - 1, 0, () => admin.close());
       adminUrl = await listen(admin, config.admin.listen, "http");
     }

@@ -3,7 +3,7 @@ import closeWithGrace from "close-with-grace";
 import { parseListen } from "../config/addresses.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { quickConfig } from "../config/quick.ts";
-import { createLog, logError } from "../log.ts";
+import { createLog, logError, withoutQuery } from "../log.ts";
 import { start } from "../start.ts";
 import { EXIT } from "./exit.ts";
 
@@ -66,12 +66,6 @@ export async function serve(options: {
     );
     return EXIT.unavailable[0];
   }
-}
-
-/** The query of an upstream's URL may hold a key. */
-function withoutQuery(text: string): string {
-  const { origin, pathname } = new URL(text);
-  return origin + pathname;
 }
 
 async function load(options: { config?: string; upstream?: string; listen?: string }): Promise<LoadedConfig> {

@@ -2,6 +2,7 @@
  * Who may address this listener from where: Host against DNS rebinding, Origin and CORS against web pages.
  * Spec: basic/transports/streamable-http (Origin MUST be validated); Fetch standard, CORS protocol.
  */
+import { isLoopback } from "../config/addresses.ts";
 import { Refusal } from "../errors.ts";
 import type { Headers } from "./framing.ts";
 
@@ -36,11 +37,6 @@ export function createReach(server: {
     for (const name of LOOPBACK_NAMES) hosts.add(name);
   }
   return { hosts, origins: new Set(server.allowedOrigins) };
-}
-
-/** True for an address that only this machine can reach. */
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 /**

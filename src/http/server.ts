@@ -46,6 +46,8 @@ export interface Server {
   drain(grace: number): Promise<void>;
 }
 
+/** Of a path that is not served, in the log. */
+const MAX_PATH_CHARACTERS = 256;
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /** After the grace, what cannot even take its last words within this time is cut off. */
 const LAST_WORDS_MS = 1_000;
@@ -76,6 +78,9 @@ export function buildServer(parts: ServerParts): Server {
     frameworkErrors: (error, request, reply) => fail(error, request, reply),
   }) as unknown as FastifyInstance;
   app.decorateRequest("journey", null);
+  app.addHook("onSend", async (_request, reply) => {
+    if (draining) reply.headers(CLOSE);
+  });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
 
@@ -203,14 +208,22 @@ export function buildServer(parts: ServerParts): Server {
     const journey = request.journey ?? undefined;
     const refusal = asRefusal(fromFramework(thrown));
     const requestId = journey?.requestId ?? randomUUID();
-    if (refusal.code === "internal") log.error({ requestId, err: refusal.cause }, "internal error");
-    else if (refusal.cause !== undefined)
-      log.warn({ requestId, cause: refusal.detail, err: refusal.cause }, "refused");
     const id = journey?.id ?? null;
-    const { code, detail: cause } = refusal;
-    journey?.finish({ outcome: "refused", code, cause, ...stateOf(refusal) });
+    const { code, detail, cause } = refusal;
+    const { principal } = refusal.context;
+    if (journey !== undefined && principal !== undefined) journey.draft.principal ??= principal;
+    journey?.finish({ outcome: "refused", code, cause: detail, ...stateOf(refusal) }, cause);
     // What belongs to no route has no audit record; its request id must be found all the same.
-    if (journey === undefined) log.warn({ requestId, code, cause }, "request refused");
+    if (journey === undefined) {
+      const asked = {
+        method: request.method,
+        path: request.url.replace(/\?.*$/s, "").slice(0, MAX_PATH_CHARACTERS),
+      };
+      log.warn(
+        { requestId, code, cause: detail, ...asked, ...(cause === undefined ? {} : { err: cause }) },
+        "request refused",
+      );
+    }
     if (refusal instanceof ToolErrorRejection && id !== null) {
       return reply.code(200).header("content-type", "application/json").send(toolErrorBody(id));
     }

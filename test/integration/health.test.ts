@@ -146,3 +146,21 @@ t.test("what is in flight is counted and given back; a draining gateway is not r
   await closing;
   await t.rejects(get(gateway, "/healthz"), { code: "ECONNREFUSED" });
 });
+
+t.test("on loopback, only loopback names: a web page cannot read it through a name of its own", async (t) => {
+  const gateway = await open(t, admin());
+  const port = new URL(gateway.adminUrl ?? "").port;
+  for (const [host, status] of [
+    [`127.0.0.1:${port}`, 200],
+    ["localhost", 200],
+    [`evil.example:${port}`, 421],
+    ["127.0.0.1.evil.example", 421],
+  ] as const) {
+    const reply = await exchange(gateway.adminUrl ?? "", {
+      path: "/metrics",
+      method: "GET",
+      headers: { host },
+    });
+    t.equal(reply.status, status, host);
+  }
+});

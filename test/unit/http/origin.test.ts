@@ -1,12 +1,7 @@
 import t from "tap";
+import { isLoopback } from "../../../src/config/addresses.ts";
 import { Refusal } from "../../../src/errors.ts";
-import {
-  checkHost,
-  checkOrigin,
-  createReach,
-  isLoopback,
-  preflightHeaders,
-} from "../../../src/http/origin.ts";
+import { checkHost, checkOrigin, createReach, preflightHeaders } from "../../../src/http/origin.ts";
 
 const server = (change: object = {}) => ({
   listen: { host: "0.0.0.0" },

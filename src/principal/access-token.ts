@@ -13,7 +13,6 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from "jose";
-import { ClaimError } from "./claims.ts";
 
 /**
  * Signatures made with a private key: a symmetric one would make the public key a secret, `none` is no signature.
@@ -34,6 +33,21 @@ const MAX_KEYS_TRIED = 8;
 /** A token that is refused; the message is the detail for audit, a word from a bounded set. */
 export class TokenFault extends Error {
   override readonly name = "TokenFault";
+  /** The claims, where the signature was good; never logged. */
+  readonly claims: JWTPayload | undefined;
+
+  constructor(detail: string, more: { readonly claims?: JWTPayload; readonly cause?: unknown } = {}) {
+    super(detail, more.cause === undefined ? undefined : { cause: more.cause });
+    this.claims = more.claims;
+  }
+}
+
+/** The claims of a token that was refused after its signature was found good; undefined where it was not, or not tried. */
+export function signedClaims(error: unknown): JWTPayload | undefined {
+  if (error instanceof TokenFault) return error.claims;
+  // jose looks at claims only once the signature has passed.
+  const judged = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
+  return judged ? error.payload : undefined;
 }
 
 /** What a token must satisfy. */
@@ -82,9 +96,9 @@ export async function checkToken(token: string, terms: TokenTerms): Promise<JWTP
   });
   const { exp, iat } = claims;
   // 1e999 is a number to JSON.parse, and would never expire.
-  if (exp === undefined || !Number.isFinite(exp)) throw new TokenFault("expiry");
+  if (exp === undefined || !Number.isFinite(exp)) throw new TokenFault("expiry", { claims });
   if (iat !== undefined && iat > terms.now / 1000 + Math.max(tolerance, IAT_LEEWAY_SECONDS)) {
-    throw new TokenFault("issued_in_future");
+    throw new TokenFault("issued_in_future", { claims });
   }
   return { ...claims, exp };
 }
@@ -140,7 +154,6 @@ const CLAIM_DETAILS: Readonly<Record<string, string>> = {
 /** The true cause of a refusal as one word for audit; `unverifiable` for what is none of the known kinds. */
 export function detailOf(error: unknown): string {
   if (error instanceof TokenFault) return error.message;
-  if (error instanceof ClaimError) return error.fault;
   if (error instanceof errors.JWTExpired) return "expired";
   if (error instanceof errors.JWTClaimValidationFailed) return CLAIM_DETAILS[error.claim] ?? "claims";
   if (error instanceof errors.JWSSignatureVerificationFailed) return "signature";

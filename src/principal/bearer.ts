@@ -4,6 +4,7 @@
  */
 
 import { Refusal } from "../errors.ts";
+import type { Owner } from "./principal.ts";
 
 /** Longest `Authorization` value that is looked at, in bytes of the header (which is ASCII when it is valid). */
 export const MAX_AUTHORIZATION_BYTES = 16 * 1024;
@@ -40,17 +41,26 @@ export function refuseMissing(detail: string, parts: ChallengeParts): Refusal {
   return new Refusal("unauthorized", detail, { headers: challenge(parts) });
 }
 
-/** 401 for a token that is not good here. `detail` is the true cause, for audit only. */
-export function refuseInvalid(detail: string, parts: ChallengeParts, cause?: unknown): Refusal {
+/**
+ * 401 for a token that is not good here. `detail` is the true cause, for audit only; so is `owner`, whose token it is,
+ * known where the signature was good.
+ */
+export function refuseInvalid(
+  detail: string,
+  parts: ChallengeParts,
+  more: { readonly cause?: unknown; readonly owner?: Owner | undefined } = {},
+): Refusal {
   return new Refusal("unauthorized", detail, {
     headers: challenge(parts, "invalid_token"),
-    ...(cause === undefined ? {} : { cause }),
+    ...(more.cause === undefined ? {} : { cause: more.cause }),
+    ...(more.owner === undefined ? {} : { context: { principal: more.owner } }),
   });
 }
 
-/** 403 for a good token that lacks a scope. */
-export function refuseScope(parts: ChallengeParts): Refusal {
-  return new Refusal("insufficient_scope", "scope", { headers: challenge(parts, "insufficient_scope") });
+/** 403 for the good token of `owner` that lacks a scope. */
+export function refuseScope(parts: ChallengeParts, owner: Owner): Refusal {
+  const headers = challenge(parts, "insufficient_scope");
+  return new Refusal("insufficient_scope", "scope", { headers, context: { principal: owner } });
 }
 
 function challenge(parts: ChallengeParts, error?: keyof typeof DESCRIPTIONS): Record<string, string> {

@@ -6,7 +6,7 @@
 
 import type { JWTPayload } from "jose";
 import type { Config } from "../config/schema.ts";
-import type { Principal } from "./principal.ts";
+import { type Owner, ownerOf, type Principal } from "./principal.ts";
 
 type Mapping = Config["authentication"]["issuers"][number]["claims"];
 
@@ -35,12 +35,10 @@ export class ClaimError extends Error {
 export function principalOf(issuer: string, mapping: Mapping, claims: JWTPayload): Principal {
   // A token bound to a key (RFC 8705, RFC 9449) without its proof is a stolen token until shown otherwise.
   if (Object.hasOwn(claims, "cnf")) throw new ClaimError("proof_not_checked");
-  const subject = text(claims, mapping.subject, "subject_claim");
+  const subject = text(claims, [mapping.subject], "subject_claim");
   if (subject === undefined) throw new ClaimError("missing_subject");
-  const clientName = mapping.client.find((name) => present(claims, name) !== undefined);
-  const client = clientName === undefined ? undefined : text(claims, clientName, "client_claim");
-  const tenant = mapping.tenant === undefined ? undefined : text(claims, mapping.tenant, "tenant_claim");
-  const scopeName = mapping.scope.find((name) => present(claims, name) !== undefined);
+  const client = text(claims, mapping.client, "client_claim");
+  const tenant = text(claims, listed(mapping.tenant), "tenant_claim");
   return Object.freeze({
     anonymous: false,
     issuer,
@@ -48,17 +46,62 @@ export function principalOf(issuer: string, mapping: Mapping, claims: JWTPayload
     ...(client === undefined ? {} : { client }),
     ...(tenant === undefined ? {} : { tenant }),
     groups: Object.freeze(mapping.groups === undefined ? [] : groups(claims, mapping.groups)),
-    scopes: Object.freeze(scopeName === undefined ? [] : scopes(claims[scopeName])),
+    scopes: Object.freeze(scopes(first(claims, mapping.scope, "scope_claim"))),
   });
 }
 
-/** Own members only, so that a mapping to `constructor` finds nothing; JSON null counts as absent. */
-function present(claims: JWTPayload, name: string): unknown {
-  return Object.hasOwn(claims, name) ? (claims[name] ?? undefined) : undefined;
+/**
+ * Whose token this is by its verified claims, though it is refused: what cannot be read is left out. For audit only.
+ * Never throws.
+ */
+export function ownerByClaims(issuer: string, mapping: Mapping, claims: JWTPayload): Owner {
+  const read = (names: readonly string[]): string | undefined => {
+    try {
+      return text(claims, names, "subject_claim");
+    } catch {
+      return undefined;
+    }
+  };
+  return ownerOf(issuer, read([mapping.subject]), read(mapping.client));
 }
 
-function text(claims: JWTPayload, name: string, fault: ClaimFault): string | undefined {
-  const value = present(claims, name);
+function listed(name: string | undefined): string[] {
+  return name === undefined ? [] : [name];
+}
+
+/** Own members only, so that a mapping to `constructor` finds nothing; JSON null counts as absent. */
+function member(object: object, name: string): unknown {
+  return Object.hasOwn(object, name) ? (Reflect.get(object, name) ?? undefined) : undefined;
+}
+
+/**
+ * The claim of that very name (which may hold dots, or be a URL), or else what a dotted path leads to; of two ways to
+ * read a path the one with the longer name first. A step that is there and no object is a shape nobody expects.
+ */
+function find(object: object, name: string, fault: ClaimFault): unknown {
+  const literal = member(object, name);
+  if (literal !== undefined) return literal;
+  for (let dot = name.lastIndexOf("."); dot > 0; dot = name.lastIndexOf(".", dot - 1)) {
+    const inner = member(object, name.slice(0, dot));
+    if (inner === undefined) continue;
+    if (typeof inner !== "object" || inner === null || Array.isArray(inner)) throw new ClaimError(fault);
+    const found = find(inner, name.slice(dot + 1), fault);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The first of `names` that is there. */
+function first(claims: JWTPayload, names: readonly string[], fault: ClaimFault): unknown {
+  for (const name of names) {
+    const value = find(claims, name, fault);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+function text(claims: JWTPayload, names: readonly string[], fault: ClaimFault): string | undefined {
+  const value = first(claims, names, fault);
   if (value === undefined) return undefined;
   if (typeof value !== "string" || value === "" || !value.isWellFormed()) throw new ClaimError(fault);
   return value;
@@ -66,17 +109,21 @@ function text(claims: JWTPayload, name: string, fault: ClaimFault): string | und
 
 function groups(claims: JWTPayload, name: string): string[] {
   // OpenID Connect Core 5.6.2: the groups did not fit and stand elsewhere. Taking that for "no groups" would open denies.
-  const elsewhere = present(claims, "_claim_names");
-  if (typeof elsewhere === "object" && elsewhere !== null && Object.hasOwn(elsewhere, name)) {
-    throw new ClaimError("groups_overage");
+  const elsewhere = member(claims, "_claim_names");
+  if (typeof elsewhere === "object" && elsewhere !== null) {
+    const away = Object.keys(elsewhere);
+    if (away.some((claim) => name === claim || name.startsWith(`${claim}.`))) {
+      throw new ClaimError("groups_overage");
+    }
   }
-  const value = present(claims, name);
+  const value = find(claims, name, "groups_claim");
   if (value === undefined) return [];
   return strings(typeof value === "string" ? [value] : value, "groups_claim");
 }
 
 /** RFC 8693 section 4.2: space-separated; some issuers send an array. */
 function scopes(value: unknown): string[] {
+  if (value === undefined) return [];
   return strings(typeof value === "string" ? value.split(" ").filter(Boolean) : value, "scope_claim");
 }
 

@@ -4,10 +4,11 @@
  * All refusals of a token look the same to the caller; the true cause goes to audit.
  */
 
+import type { JWTPayload } from "jose";
 import type { Config } from "../config/schema.ts";
 import { Refusal } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { checkToken, detailOf, peekIssuer, SIGNATURES, TokenFault } from "./access-token.ts";
+import { checkToken, detailOf, peekIssuer, SIGNATURES, signedClaims, TokenFault } from "./access-token.ts";
 import {
   type ChallengeParts,
   parseAuthorization,
@@ -15,10 +16,17 @@ import {
   refuseMissing,
   refuseScope,
 } from "./bearer.ts";
-import { principalOf } from "./claims.ts";
+import { ClaimError, ownerByClaims, principalOf } from "./claims.ts";
 import { createDocumentReader, type DocumentReader } from "./document.ts";
 import { fileKeys, type IssuerKeys, IssuerUnavailable, RemoteKeys } from "./jwks.ts";
-import { ANONYMOUS, type Authenticator, type Principal, type Resource } from "./principal.ts";
+import {
+  ANONYMOUS,
+  type Authenticator,
+  type Owner,
+  ownerOf,
+  type Principal,
+  type Resource,
+} from "./principal.ts";
 import { TokenCache, tokenDigest, type Verified } from "./token-cache.ts";
 
 const CACHED_TOKENS = 10_000;
@@ -93,7 +101,8 @@ export function createAuthenticator(
       const { principal, keys } = stands ? known : await verifyAnew(token, digest, resource);
       const { requiredScopes } = keys.issuer.config;
       if (requiredScopes.every((scope) => principal.scopes.includes(scope))) return principal;
-      throw refuseScope({ ...parts, scopes: requiredScopes });
+      const { issuer, subject, client } = principal;
+      throw refuseScope({ ...parts, scopes: requiredScopes }, ownerOf(issuer, subject, client));
     } catch (error) {
       if (error instanceof Refusal) throw error;
       if (error instanceof IssuerUnavailable) {
@@ -101,8 +110,17 @@ export function createAuthenticator(
       }
       const detail = detailOf(error);
       // jose's errors carry the claims of the token; those have no place in a log.
-      throw refuseInvalid(detail, parts, detail === "unverifiable" ? error : undefined);
+      const cause = detail === "unverifiable" ? { cause: error } : {};
+      throw refuseInvalid(detail, parts, { ...cause, owner: ownerOfRefused(error) });
     }
+  }
+
+  /** Known once the signature was good: whoever runs the gateway wants to know whose tokens expire or miss the audience. */
+  function ownerOfRefused(error: unknown): Owner | undefined {
+    const claims = signedClaims(error);
+    const config = claims?.iss === undefined ? undefined : issuers.get(claims.iss)?.config;
+    if (claims === undefined || config === undefined) return undefined;
+    return ownerByClaims(config.issuer, config.claims, claims);
   }
 
   async function verifyAnew(token: string, digest: string, resource: Resource): Promise<Verified<Voucher>> {
@@ -113,10 +131,19 @@ export function createAuthenticator(
     // Read before the check: a set that is replaced meanwhile must not vouch for what its predecessor verified.
     const { generation } = keys;
     const claims = await checkToken(token, { ...config, audiences, keys: keys.find, now: now() });
-    const principal = principalOf(config.issuer, config.claims, claims);
+    const principal = principalByClaims(config, claims);
     const verified = { principal, expires: claims.exp * 1000, keys: { issuer, generation } };
     if (verified.expires > now()) cache.set(digest, verified);
     return verified;
+  }
+}
+
+function principalByClaims({ issuer, claims: mapping }: IssuerConfig, claims: JWTPayload): Principal {
+  try {
+    return principalOf(issuer, mapping, claims);
+  } catch (error) {
+    if (!(error instanceof ClaimError)) throw error;
+    throw new TokenFault(error.fault, { claims });
   }
 }
 

@@ -39,6 +39,27 @@ export function principalDigest(principal: Principal): string {
   return createHash("sha256").update(frame, "utf8").digest("base64url");
 }
 
+/** Characters of a subject or client that audit shows. */
+const MAX_SHOWN = 256;
+
+/** Whose a refused token is, for audit and for nothing else. Texts are cut. */
+export interface Owner {
+  readonly issuer: string;
+  readonly subject?: string;
+  readonly client?: string;
+}
+
+/** Cuts what the issuer says about the owner of a token; what is not known is left out. */
+export function ownerOf(issuer: string, subject: string | undefined, client: string | undefined): Owner {
+  const shorten = (text: string): string =>
+    text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
+  return {
+    issuer,
+    ...(subject === undefined ? {} : { subject: shorten(subject) }),
+    ...(client === undefined ? {} : { client: shorten(client) }),
+  };
+}
+
 /** The protected resource (one route) a token is presented to. */
 export interface Resource {
   /** The route's public URL: the default audience. */

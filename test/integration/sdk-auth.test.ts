@@ -44,6 +44,42 @@ t.test("a client that carries a token", async (t) => {
   t.same(new Set(server.requests.map(({ authorization }) => authorization)), new Set([undefined]));
 });
 
+t.test("a token that is refused: audit knows whose it is once its signature was good", async (t) => {
+  const { issuer, gateway } = await setUp(t, ["mcp"]);
+  const seconds = Math.floor(Date.now() / 1000);
+  const cases: [token: string, code: string, cause: string, principal: unknown][] = [
+    [await issuer.token({ aud: "other" }), "unauthorized", "audience", { subject: "u-1001" }],
+    [
+      await issuer.token({ aud: RESOURCE, exp: seconds - 60 }),
+      "unauthorized",
+      "expired",
+      { subject: "u-1001" },
+    ],
+    [await issuer.token({ aud: RESOURCE }), "insufficient_scope", "scope", { subject: "u-1001" }],
+    [
+      `${(await issuer.token({ aud: RESOURCE })).slice(0, -9)}AAAAAAAAA`,
+      "unauthorized",
+      "signature",
+      undefined,
+    ],
+  ];
+  for (const [token, code, cause, principal] of cases) {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    };
+    const response = await fetchAt(PUBLIC_URL, gateway.url)(RESOURCE, {
+      method: "POST",
+      headers,
+      body: "{}",
+    });
+    t.notMatch(await response.text(), /u-1001/);
+    t.match(gateway.audit.at(-1), { outcome: "refused", code, cause });
+    t.match(gateway.audit.at(-1)?.principal, principal as object);
+  }
+});
+
 t.test("a token that is replaced between the rounds", async (t) => {
   const { issuer, gateway } = await setUp(t);
   let made = 0;

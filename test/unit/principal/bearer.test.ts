@@ -62,7 +62,7 @@ t.test("challenges", async (t) => {
     `Bearer error="invalid_token", error_description="The access token is not valid for this resource", resource_metadata="${metadataUrl}"`,
   );
 
-  const scope = refuseScope({ metadataUrl, scopes: ["a", "b"] });
+  const scope = refuseScope({ metadataUrl, scopes: ["a", "b"] }, { issuer: "https://a.example" });
   t.equal(scope.entry.status, 403);
   t.match(scope.headers["www-authenticate"], /^Bearer error="insufficient_scope", .*scope="a b", /);
 });

@@ -68,6 +68,78 @@ t.test("a claim of another shape is refused, not skipped", async (t) => {
   }
 });
 
+t.test("a claim is named literally, or by a dotted path into objects", async (t) => {
+  const keycloak = { realm_access: { roles: ["a"] }, resource_access: { "my.client": { roles: ["b"] } } };
+  const url = "https://example.com/groups";
+  const table: [groups: string, claims: Record<string, unknown>, expected: string[]][] = [
+    ["realm_access.roles", keycloak, ["a"]],
+    ["resource_access.my.client.roles", keycloak, ["b"]],
+    ["realm_access.none", keycloak, []],
+    ["realm_access.roles", {}, []],
+    ["realm_access.roles", { realm_access: null }, []],
+    ["realm_access.roles", { realm_access: { roles: null } }, []],
+    [url, { [url]: ["c"] }, ["c"]],
+    [`${url}.in`, { [url]: { in: "d" } }, ["d"]],
+    [url, { "https://example": { "com/groups": ["e"] } }, ["e"]],
+    ["a.b", { "a.b": ["literal"], a: { b: ["path"] } }, ["literal"]],
+    ["a.b", { "a.b": null, a: { b: ["path"] } }, ["path"]],
+    ["a.b.c", { "a.b": { c: ["longer"] }, a: { b: { c: ["shorter"] } } }, ["longer"]],
+    ["a.b.c", { "a.b": {}, a: { "b.c": ["other"] } }, ["other"]],
+    ["a.b", { "a.b": [], a: { b: ["path"] } }, []],
+    ["realm_access.constructor", keycloak, []],
+    ["constructor.name", {}, []],
+    ["__proto__.x", {}, []],
+    [".a", { "": { a: ["x"] } }, []],
+    ["a.", { a: { "": ["odd"] } }, ["odd"]],
+  ];
+  for (const [groups, claims, expected] of table) {
+    const principal = principalOf(ISSUER, { ...mapping, groups }, { sub: "s", ...claims });
+    t.same(principal.groups, expected, `${groups} in ${JSON.stringify(claims)}`);
+  }
+  const nested = { subject: "who.id", client: ["app.id"], scope: ["app.scope"], tenant: "who.org" };
+  const claims = { who: { id: "s", org: "t" }, app: { id: "c", scope: "x y" } };
+  t.match(principalOf(ISSUER, nested, claims), {
+    subject: "s",
+    client: "c",
+    tenant: "t",
+    scopes: ["x", "y"],
+  });
+});
+
+t.test(
+  "a step of a path that is there and no object is refused, not taken for an absent claim",
+  async (t) => {
+    for (const a of ["x", 1, true, ["x"], [{ b: ["g"] }]]) {
+      for (const [name, fault] of [
+        ["subject", "subject_claim"],
+        ["groups", "groups_claim"],
+        ["tenant", "tenant_claim"],
+      ] as const) {
+        const odd = { ...mapping, [name]: "a.b" };
+        t.equal(
+          faultOf(() => principalOf(ISSUER, odd, { sub: "s", a })),
+          fault,
+          JSON.stringify(a),
+        );
+      }
+      t.equal(
+        faultOf(() => principalOf(ISSUER, { ...mapping, client: ["a.b"] }, { sub: "s", a })),
+        "client_claim",
+      );
+      t.equal(
+        faultOf(() => principalOf(ISSUER, { ...mapping, scope: ["a.b"] }, { sub: "s", a })),
+        "scope_claim",
+      );
+    }
+    const away = { sub: "s", _claim_names: { realm_access: "src1" } };
+    t.equal(
+      faultOf(() => principalOf(ISSUER, { ...mapping, groups: "realm_access.roles" }, away)),
+      "groups_overage",
+    );
+    t.same(principalOf(ISSUER, { ...mapping, groups: "realm.roles" }, away).groups, []);
+  },
+);
+
 t.test("only own members are claims", async (t) => {
   const odd = { ...mapping, subject: "constructor" };
   t.equal(

@@ -156,6 +156,47 @@ t.test("a token that fails in any way gets one answer", async (t) => {
   t.equal((await ask(token)).subject, "u-1001", "the honest token still works");
 });
 
+t.test(
+  "a refusal after a good signature tells audit whose token it was, and before it nothing",
+  async (t) => {
+    const { ask } = setUp();
+    const owner = { issuer: A, subject: "u-1001", client: "app" };
+    const signed: [name: string, more: Record<string, unknown>, principal: Record<string, unknown>][] = [
+      ["audience", { aud: "x" }, owner],
+      ["no audience", { aud: undefined }, owner],
+      ["expired", { exp: NOW - 30 }, owner],
+      ["no expiry", { exp: undefined }, owner],
+      ["not yet", { nbf: NOW + 31 }, owner],
+      ["issued in the future", { iat: NOW + 61 }, owner],
+      ["bound to a key", { cnf: { jkt: "x" } }, owner],
+      ["no client", { exp: NOW - 30, azp: undefined }, { issuer: A, subject: "u-1001" }],
+      ["no subject", { sub: undefined }, { issuer: A, client: "app" }],
+      ["numeric subject", { sub: 1 }, { issuer: A, client: "app" }],
+      ["odd client", { azp: ["x"] }, { issuer: A, subject: "u-1001" }],
+      ["long", { exp: 1, sub: "s".repeat(300) }, { ...owner, subject: `${"s".repeat(256)}…` }],
+    ];
+    for (const [name, more, principal] of signed) {
+      const refusal = await refusalOf(ask(await sign(claims({ azp: "app", ...more }), keyA)));
+      t.equal(refusal.code, "unauthorized", name);
+      t.same(refusal.context, { principal }, name);
+      t.same(refusal.data, {}, "and the client nothing");
+    }
+    const strange = { ...stranger, kid: keyA.kid };
+    for (const token of [
+      await sign(claims({ exp: NOW - 30, azp: "app" }), strange),
+      await sign(claims({ aud: "x" }), stranger),
+      await sign(claims({ iss: "https://evil.example" }), stranger),
+      await sign(claims(), keyA, { header: { typ: "dpop+jwt" } }),
+      "a.b.c",
+    ]) {
+      t.same((await refusalOf(ask(token))).context, {});
+    }
+    const scoped = setUp({ requiredScopes: ["mcp"] });
+    const lacking = await refusalOf(scoped.ask(await sign(claims({ azp: "app" }), keyA)));
+    t.same([lacking.code, lacking.context], ["insufficient_scope", { principal: owner }]);
+  },
+);
+
 t.test("leeway at both ends", async (t) => {
   const { ask } = setUp();
   t.ok(await ask(await sign(claims({ exp: NOW - 29 }), keyA)));
@@ -248,12 +289,14 @@ t.test("a key that jose will not use is a bad token and leaves a cause", async (
   t.ok(refusal.cause);
 });
 
-t.test("no refusal carries the token or its claims", async (t) => {
+t.test("no refusal carries the token, or more of its claims than whose it is", async (t) => {
   const { ask } = setUp();
-  const token = await sign(claims({ sub: "canary-subject", exp: NOW - 3600 }), keyA);
+  const token = await sign(claims({ sub: "canary-subject", email: "canary-email", exp: NOW - 3600 }), keyA);
   const refusal = await refusalOf(ask(token));
+  const shown = inspect({ ...refusal, stack: refusal.stack, context: {} }, { depth: 9, showHidden: true });
+  t.notMatch(shown, /canary/);
   const text = inspect(refusal, { depth: 9, showHidden: true });
-  t.notMatch(text, /canary-subject/);
+  t.notMatch(text, /canary-email/);
   t.notOk(text.includes(token.split(".")[2] ?? token));
 });
 

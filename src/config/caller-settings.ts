@@ -19,13 +19,17 @@ export const ALGORITHMS = [
   "Ed25519",
 ] as const;
 
-const claimName = text("the name of a claim", 128);
+const claimName = text("the name of a claim, or a dotted path to one", 128);
 const claims = z.strictObject({
   subject: claimName.prefault("sub").describe("Claim with the subject."),
   client: some(claimName)
     .prefault(["client_id", "azp", "appid"])
     .describe("Claims with the client, first hit wins."),
-  groups: claimName.exactOptional().describe("Claim with the groups. Without it, nobody has any."),
+  groups: claimName
+    .exactOptional()
+    .describe(
+      "Claim with the groups: groups, realm_access.roles, https://example.com/groups. Without it, nobody has any.",
+    ),
   scope: some(claimName).prefault(["scope", "scp"]).describe("Claims with the scopes, first hit wins."),
   tenant: claimName.exactOptional().describe("Claim with the tenant, for issuers shared by tenants."),
 });
@@ -50,7 +54,11 @@ const issuer = z.strictObject({
   clockTolerance: duration(0, 5 * MINUTE)
     .prefault("30s")
     .describe("Leeway for exp and nbf."),
-  claims: claims.prefault({}).describe("Which claims say who is calling."),
+  claims: claims
+    .prefault({})
+    .describe(
+      "Which claims say who is calling. A name is the claim of exactly that name, dots and URLs included; where there is none, a dotted path into objects.",
+    ),
   requiredScopes: list(scopeToken()).default([]).describe("Scopes every token needs."),
 });
 

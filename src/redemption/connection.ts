@@ -28,8 +28,8 @@ export interface RedisTarget {
 export interface ConnectionEvents {
   /** Commands can be sent; what the listener sends goes out before anybody else's. */
   ready(): void;
-  /** The link is gone or could not be made; called for every try. */
-  lost(cause: string): void;
+  /** The link is gone or could not be made, or Redis does not let us in; called for every try. */
+  lost(reason: "unreachable" | "unauthorized", cause: string): void;
 }
 
 /** A connection that reconnects by itself until it is closed. */
@@ -84,16 +84,22 @@ export class Connection {
 
     this.#redis = new Redis(options);
     let cause = "connection closed";
-    this.#redis.on("error", (error: Error) => {
+    let reason: "unreachable" | "unauthorized" = "unreachable";
+    let elsewhere = false;
+    this.#redis.on("error", (error: Error & { readonly command?: { readonly name?: string } }) => {
       cause = this.#scrub(error);
+      reason = reasonOf(error) === "unauthorized" ? "unauthorized" : "unreachable";
+      elsewhere ||= error.command?.name === "select";
     });
     this.#redis.on("close", () => {
       this.#shut();
-      if (!this.#closed) events.lost(cause);
-      cause = "connection closed";
+      if (!this.#closed) events.lost(reason, cause);
+      [cause, reason, elsewhere] = ["connection closed", "unreachable", false];
     });
     this.#redis.on("ready", () => {
       if (this.#closed) return;
+      // ioredis goes on in database 0 where it may not, or cannot, select the one that is named.
+      if (elsewhere) return this.#redis.disconnect(true);
       this.#open = true;
       events.ready();
       this.#gate.resolve(true);
@@ -101,7 +107,7 @@ export class Connection {
     // ioredis gives up where making the socket throws; a store must not be lost for good by one such moment.
     this.#redis.on("end", () => {
       if (this.#closed) return;
-      events.lost(cause);
+      events.lost(reason, cause);
       setTimeout(
         () => this.#closed || this.#redis.connect().catch(() => undefined),
         CONNECT_TIMEOUT_MS,
@@ -205,10 +211,16 @@ export function isUnknownScript(error: unknown): boolean {
   return error instanceof StoreUnavailable && error.message.includes(": NOSCRIPT ");
 }
 
+/** A user, password or right that Redis does not accept; the last two are what it says inside scripts, 6.2 and later. */
+const REFUSED =
+  /^(WRONGPASS|NOAUTH|NOPERM)\b|^ERR The user executing the script can't |\bACL failure in script\b/;
+
 function reasonOf(error: unknown): UnavailableReason {
   if (!(error instanceof Error)) return "error";
-  if (error.name === "ReplyError")
+  if (error.name === "ReplyError") {
+    if (REFUSED.test(error.message)) return "unauthorized";
     return /^(NOTMASTER|READONLY|MASTERDOWN)\b/.test(error.message) ? "not_master" : "error";
+  }
   return error.message === "Command timed out" ? "timeout" : "unreachable";
 }
 

@@ -60,6 +60,8 @@ class SharedStore implements RedisStore {
   #epoch: string | undefined;
   #failure: UnavailableReason | undefined = "unreachable";
   #logged: UnavailableReason | undefined;
+  /** A redemption was refused for want of rights since the last that was not. */
+  #lacking = false;
   #memory = "kept";
   #refreshing: Promise<void> | undefined;
 
@@ -68,7 +70,7 @@ class SharedStore implements RedisStore {
     this.#timeoutMs = options.redeemTimeoutMs ?? REDEEM_TIMEOUT_MS;
     this.#connection = new Connection(options, this.#timeoutMs, {
       ready: () => void this.#refreshNow(),
-      lost: (cause) => this.#fail("unreachable", cause),
+      lost: (reason, cause) => this.#fail(reason, cause),
     });
     this.#owed = new OwedReleases(
       // By text, not by name: what Redis does not know by name is sent twice, and then out of order.
@@ -98,7 +100,8 @@ class SharedStore implements RedisStore {
     try {
       for (;;) {
         if (!(await this.#connection.whenReady(deadline))) {
-          throw new StoreUnavailable("unreachable", `Redis ${this.#connection.name}: not connected`);
+          const reason = this.#failure === "unauthorized" ? "unauthorized" : "unreachable";
+          throw new StoreUnavailable(reason, `Redis ${this.#connection.name}: not connected`);
         }
         sent = true;
         try {
@@ -112,6 +115,7 @@ class SharedStore implements RedisStore {
       // Nobody was told "redeemed" and nobody will be, so a mark of this attempt holds nothing. The release is written
       // behind the redemption on the same link, before anyone hears of the failure and tries again.
       if (sent) void this.release(mark.jti, attempt);
+      if (error instanceof StoreUnavailable && error.reason === "unauthorized") this.#lack(error.message);
       throw error;
     }
   }
@@ -164,6 +168,7 @@ class SharedStore implements RedisStore {
     if (typeof epoch === "string") this.#learn(epoch);
     switch (outcome) {
       case "redeemed":
+        this.#lacking = false;
         return { outcome, attempt };
       case "already_redeemed":
       case "epoch_mismatch":
@@ -241,7 +246,17 @@ class SharedStore implements RedisStore {
     this.#started.resolve();
     if (this.#logged === reason) return;
     this.#logged = reason;
-    this.#options.log.warn({ store: this.#connection.name, reason, cause }, "redemption store unavailable");
+    const fields = { store: this.#connection.name, reason, cause };
+    if (reason === "unauthorized") this.#options.log.error(fields, sentenceOf(cause));
+    else this.#options.log.warn(fields, "redemption store unavailable");
+  }
+
+  /** The once-a-second look needs fewer rights than a redemption does. */
+  #lack(cause: string): void {
+    if (this.#lacking || this.#failure !== undefined) return;
+    this.#lacking = true;
+    const fields = { store: this.#connection.name, reason: "unauthorized", cause };
+    this.#options.log.error(fields, sentenceOf(cause));
   }
 
   #epochKey(): string {
@@ -251,4 +266,14 @@ class SharedStore implements RedisStore {
   #markKey(jti: string): string {
     return `${this.#options.keyPrefix}m:${jti}`;
   }
+}
+
+/** Waiting does not help here: says who has to do what. `cause` is what Redis answered. */
+function sentenceOf(cause: string): string {
+  const what = cause.includes("NOAUTH")
+    ? "Redis wants a password and got none; set redis.password"
+    : cause.includes("WRONGPASS")
+      ? "Redis does not accept the user name or password; check redis.username and redis.password"
+      : "Redis does not give this user the rights the gateway needs; give them to it with ACL SETUSER";
+  return `redemption store unavailable: ${what}`;
 }

@@ -30,7 +30,13 @@ export type Redemption =
   | { readonly outcome: "already_redeemed" | "epoch_mismatch" | "expired" };
 
 /** Why a store cannot be used now. A bounded set: it goes to audit and metrics. */
-export type UnavailableReason = "unreachable" | "timeout" | "not_master" | "eviction" | "error";
+export type UnavailableReason =
+  | "unreachable"
+  | "unauthorized"
+  | "timeout"
+  | "not_master"
+  | "eviction"
+  | "error";
 
 /** The store cannot answer, so the round must not run. Nothing was spent, or what was spent is being given back. */
 export class StoreUnavailable extends Error {

@@ -39,21 +39,78 @@ t.test("a wrong password: not available, told once, and never printed", async (t
   for (const access of [{ url, username: "gate", password: wrong }, { url: inUrl }]) {
     const store = await redisStore(t, { ...access, redeemTimeoutMs: 150 });
     const error = await store.redeem({ jti: "a", epoch: "e", exp: 4_000_000_000 }).catch((error) => error);
-    t.equal(error.reason, "unreachable");
-    t.match(store.lines, [{ level: "warn", fields: { reason: "unreachable", cause: /WRONGPASS/ } }]);
+    t.equal(error.reason, "unauthorized");
+    t.same(store.health(), { available: false, reason: "unauthorized" });
+    t.match(store.lines, [
+      {
+        level: "error",
+        fields: { reason: "unauthorized", cause: /WRONGPASS/ },
+        message:
+          /^redemption store unavailable: Redis does not accept .* redis\.username and redis\.password$/,
+      },
+    ]);
+    t.equal(store.lines.length, 1);
     const printed = JSON.stringify([store.lines, error, String(error.stack), error.cause]);
     for (const secret of [wrong, encodeURIComponent(wrong)]) t.notOk(printed.includes(secret));
   }
 });
 
-t.test("rights that do not reach: an error, and nothing is spent", async (t) => {
+t.test("no password where one is wanted, or a user that is off", async (t) => {
   const server = await guarded(t);
-  const store = await redisStore(t, { url: server.url, username: "gate", password: PASSWORD });
+  await server.command("ACL", "SETUSER", "gate", "off");
+  const off = await redisStore(t, { url: server.url, username: "gate", password: PASSWORD });
+  t.match(off.lines, [{ level: "error", fields: { reason: "unauthorized" }, message: /does not accept/ }]);
+  await server.command("CONFIG", "SET", "requirepass", PASSWORD);
+  const none = await redisStore(t, { url: server.url });
+  t.same(none.health(), { available: false, reason: "unauthorized" });
+  t.match(none.lines, [{ level: "error", message: /wants a password and got none; set redis\.password$/ }]);
+  t.equal(none.epoch(), undefined);
+});
+
+t.test("rights that do not reach are told, and nothing is spent", async (t) => {
+  const server = await guarded(t);
+  const access = { url: server.url, username: "gate", password: PASSWORD };
+  const store = await redisStore(t, access);
   const mark = sealed(store);
   await server.command("ACL", "SETUSER", "gate", "-set");
-  t.equal(await store.redeem(mark).catch((error) => error.reason), "error");
+  for (const _ of [1, 2]) t.equal(await store.redeem(mark).catch((error) => error.reason), "unauthorized");
+  t.match(
+    store.lines.filter(({ level }) => level === "error"),
+    [{ fields: { reason: "unauthorized" }, message: /rights the gateway needs/ }],
+    "once",
+  );
   await server.command("ACL", "SETUSER", "gate", "+set");
   t.match(await store.redeem(mark), { outcome: "redeemed" });
+  for (const [taken, given] of [
+    ["-eval", "+eval"],
+    ["-info", "+info"],
+    ["-get", "+get"],
+    ["-time", "+time"],
+    ["resetkeys", "~sg:*"],
+  ] as const) {
+    await server.command("ACL", "SETUSER", "gate", taken);
+    await server.command("SCRIPT", "FLUSH");
+    const lacking = await redisStore(t, access);
+    t.same(lacking.health(), { available: false, reason: "unauthorized" }, taken);
+    t.match(lacking.lines, [{ level: "error", message: /rights the gateway needs/ }], taken);
+    await server.command("ACL", "SETUSER", "gate", given);
+    await lacking.refresh();
+    t.same(lacking.health(), { available: true }, given);
+  }
+});
+
+t.test("a database that cannot be selected is not another one", async (t) => {
+  const server = await guarded(t);
+  const store = await redisStore(t, { url: `${server.url}/1`, username: "gate", password: PASSWORD });
+  t.same(store.health(), { available: false, reason: "unauthorized" });
+  t.match(store.lines, [{ level: "error", fields: { cause: /select/ }, message: /rights/ }]);
+  t.equal(store.epoch(), undefined);
+  await server.command("ACL", "SETUSER", "gate", "+select");
+  await store.refresh();
+  t.same(store.health(), { available: true });
+  const none = await redisStore(t, { url: `${server.url}/99` });
+  t.same(none.health(), { available: false, reason: "unreachable" });
+  t.match(none.lines, [{ level: "warn", fields: { cause: /DB index is out of range/ } }]);
 });
 
 t.test("URLs that cannot be used are refused without repeating them", async (t) => {

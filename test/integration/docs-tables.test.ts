@@ -44,6 +44,23 @@ t.test("docs/refusals.md has every cause of a refused state", async (t) => {
   t.same(firsts(table).sort(), [...faults, "legacy_carrier"].sort());
 });
 
+t.test("documents name every reason why the store cannot be used", async (t) => {
+  const reasons = union(source("redemption/store.ts"), "export type UnavailableReason =");
+  t.ok(reasons.includes("unauthorized"));
+  for (const [path, heading] of [
+    ["docs/refusals.md", "`store_unavailable`"],
+    ["docs/redemption.md", "When Redis is away"],
+    ["docs/operations.md", "Redis"],
+  ] as const) {
+    const text = section(page(path), heading);
+    t.same(
+      reasons.filter((reason) => !text.includes(`\`${reason}\``)),
+      [],
+      path,
+    );
+  }
+});
+
 t.test("docs/lifecycle.md places every refusal, and names files there are", async (t) => {
   const drawing = /```\n([\s\S]*?)```/.exec(page("docs/lifecycle.md").text)?.[1] ?? "";
   const words = [...drawing.matchAll(/\b[a-z_]+\b/g)].map(([word]) => word);

@@ -4,18 +4,36 @@
  * must be one that we may follow.
  */
 
-import { DocumentError, type DocumentReader } from "./document.ts";
+import { withoutQuery } from "../log.ts";
+import { type DocumentDetails, DocumentError, type DocumentReader } from "./document.ts";
+
+/** Characters of what a document says that the log repeats. */
+const MAX_SHOWN = 256;
 
 /** Why no document helped; for the log. */
 export type DiscoveryFault = "no_document" | "issuer_mismatch" | "jwks_uri";
 
+/** What the log says besides the fault. */
+export interface DiscoveryDetails {
+  /** The document that was read. */
+  readonly url?: string;
+  /** The `issuer` it names instead, cut; the usual difference is a slash at the end. */
+  readonly names?: string;
+  /** Origin and path of a `jwks_uri` that is not followed; only the scheme where it is not http. */
+  readonly jwksUri?: string;
+  /** Each place where no document was, and why. */
+  readonly tried?: readonly (DocumentDetails & { readonly fault: string })[];
+}
+
 export class DiscoveryError extends Error {
   override readonly name = "DiscoveryError";
   readonly fault: DiscoveryFault;
+  readonly details: DiscoveryDetails;
 
-  constructor(fault: DiscoveryFault) {
+  constructor(fault: DiscoveryFault, details: DiscoveryDetails = {}) {
     super(fault);
     this.fault = fault;
+    this.details = details;
   }
 }
 
@@ -43,7 +61,8 @@ export function discoveryUrls(issuer: string): string[] {
 
 /** Finds the key set. Throws `DiscoveryError`, or `DocumentError` when the issuer's host cannot be reached at all. */
 export async function discoverKeySet(issuer: string, reader: DocumentReader): Promise<KeySetLocation> {
-  let worst = new DiscoveryError("no_document");
+  const tried: (DocumentDetails & { readonly fault: string })[] = [];
+  let worst: DiscoveryError | undefined;
   for (const url of discoveryUrls(issuer)) {
     let document: unknown;
     try {
@@ -51,24 +70,38 @@ export async function discoverKeySet(issuer: string, reader: DocumentReader): Pr
     } catch (error) {
       // A host that is down will not be up for the next document; only an answer of another kind lets us go on.
       if (!(error instanceof DocumentError) || ["timeout", "unreachable"].includes(error.fault)) throw error;
+      tried.push({ ...error.details, fault: error.fault });
       continue;
     }
-    const location = locate(issuer, document);
+    const location = locate(issuer, document, url);
     if (!(location instanceof DiscoveryError)) return location;
     worst = location;
   }
-  throw worst;
+  throw worst ?? new DiscoveryError("no_document", { tried });
 }
 
-function locate(issuer: string, document: unknown): KeySetLocation | DiscoveryError {
+function locate(issuer: string, document: unknown, url: string): KeySetLocation | DiscoveryError {
   const read = (name: string): unknown =>
     typeof document === "object" && document !== null && Object.hasOwn(document, name)
       ? Reflect.get(document, name)
       : undefined;
   // RFC 8414 section 3.3: identical, or the document must not be used (one tenant's server naming another's issuer).
-  if (read("issuer") !== issuer) return new DiscoveryError("issuer_mismatch");
-  const location = followable(issuer, read("jwks_uri"));
-  return location ?? new DiscoveryError("jwks_uri");
+  const named = read("issuer");
+  if (named !== issuer) {
+    const names = typeof named === "string" ? { names: named.slice(0, MAX_SHOWN) } : {};
+    return new DiscoveryError("issuer_mismatch", { url, ...names });
+  }
+  const jwksUri = read("jwks_uri");
+  const location = followable(issuer, jwksUri);
+  if (location !== undefined) return location;
+  return new DiscoveryError("jwks_uri", { url, ...shown(jwksUri) });
+}
+
+function shown(jwksUri: unknown): Pick<DiscoveryDetails, "jwksUri"> {
+  if (typeof jwksUri !== "string" || !URL.canParse(jwksUri)) return {};
+  const { protocol } = new URL(jwksUri);
+  const text = /^https?:$/.test(protocol) ? withoutQuery(jwksUri) : protocol;
+  return { jwksUri: text.slice(0, MAX_SHOWN) };
 }
 
 /**

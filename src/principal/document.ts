@@ -7,6 +7,7 @@
 import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
 import { BlockList, isIP } from "node:net";
 import { Agent, request } from "undici";
+import { withoutQuery } from "../log.ts";
 
 /** Largest document read; real key sets are below 20 KiB. */
 export const MAX_DOCUMENT_BYTES = 256 * 1024;
@@ -21,13 +22,25 @@ export type DocumentFault =
   | "json"
   | "address";
 
+/** What the log says besides the fault. */
+export interface DocumentDetails {
+  /** Origin and path. */
+  readonly url?: string;
+  /** Of an answer that was not 200. */
+  readonly status?: number;
+  /** What the system, TLS or the HTTP client calls it: `ECONNREFUSED`, `ENOTFOUND`, `CERT_HAS_EXPIRED` … */
+  readonly code?: string;
+}
+
 export class DocumentError extends Error {
   override readonly name = "DocumentError";
   readonly fault: DocumentFault;
+  readonly details: DocumentDetails;
 
-  constructor(fault: DocumentFault, cause?: unknown) {
+  constructor(fault: DocumentFault, details: DocumentDetails = {}, cause?: unknown) {
     super(fault, cause === undefined ? undefined : { cause });
     this.fault = fault;
+    this.details = details;
   }
 }
 
@@ -46,16 +59,21 @@ export function createDocumentReader(timeout: number): DocumentReader {
   const closing = new AbortController();
   return {
     async read(url, trusted) {
+      const at = { url: withoutQuery(url) };
       // Node does not look up literal addresses, so these are judged here.
-      if (!trusted && !isPublicHost(url)) throw new DocumentError("address");
+      if (!trusted && !isPublicHost(url)) throw new DocumentError("address", at);
       const deadline = AbortSignal.timeout(timeout);
       const signal = AbortSignal.any([deadline, closing.signal]);
       try {
         const text = await fetchText(url, trusted ? open : guarded, signal);
         return parse(text);
       } catch (error) {
-        if (error instanceof DocumentError) throw error;
-        throw new DocumentError(deadline.aborted ? "timeout" : faultOf(error), error);
+        if (error instanceof DocumentError) {
+          throw new DocumentError(error.fault, { ...error.details, ...at }, error.cause);
+        }
+        const code = deadline.aborted ? undefined : codeOf(error);
+        const details = code === undefined ? at : { ...at, code };
+        throw new DocumentError(deadline.aborted ? "timeout" : faultOf(error), details, error);
       }
     },
     close() {
@@ -68,10 +86,11 @@ export function createDocumentReader(timeout: number): DocumentReader {
 async function fetchText(url: string, dispatcher: Agent, signal: AbortSignal): Promise<Buffer> {
   const headers = { accept: "application/json", "accept-encoding": "identity" };
   const response = await request(url, { dispatcher, signal, headers });
-  const fault = response.statusCode !== 200 ? "status" : isCoded(response.headers) ? "coding" : undefined;
+  const status = response.statusCode;
+  const fault = status !== 200 ? "status" : isCoded(response.headers) ? "coding" : undefined;
   if (fault !== undefined) {
     response.body.on("error", () => undefined).destroy();
-    throw new DocumentError(fault);
+    throw new DocumentError(fault, fault === "status" ? { status } : {});
   }
   return Buffer.from(await response.body.arrayBuffer());
 }
@@ -85,15 +104,19 @@ function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw new DocumentError("json", cause);
+    throw new DocumentError("json", {}, cause);
   }
 }
 
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
 function faultOf(error: unknown): DocumentFault {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = codeOf(error);
   if (code === NOT_PUBLIC) return "address";
   if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") return "too_large";
-  return typeof code === "string" && code.endsWith("TIMEOUT") ? "timeout" : "unreachable";
+  return code?.endsWith("TIMEOUT") === true ? "timeout" : "unreachable";
 }
 
 const NOT_PUBLIC = "ERR_NOT_PUBLIC";

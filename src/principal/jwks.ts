@@ -5,7 +5,7 @@
  */
 
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from "jose";
-import type { Log } from "../log.ts";
+import { type Log, withoutQuery } from "../log.ts";
 import { DiscoveryError, discoverKeySet, type KeySetLocation } from "./discovery.ts";
 import { DocumentError, type DocumentReader } from "./document.ts";
 
@@ -159,10 +159,19 @@ export class RemoteKeys implements IssuerKeys {
       if (reason === "due") this.#rest(0);
     } catch (error) {
       this.#failed = true;
-      this.#location = undefined;
       this.#rest(this.#pause);
-      log.warn({ issuer, fault: faultOf(error), retryInMs: this.#pause }, "issuer keys cannot be loaded");
+      const details = { issuer, ...this.#detailsOf(error), retryInMs: this.#pause };
+      this.#location = undefined;
+      log.warn(details, "issuer keys cannot be loaded");
     }
+  }
+
+  /** For the log: what is wrong, and with which document. */
+  #detailsOf(error: unknown): object {
+    const url = this.#location === undefined ? {} : { url: withoutQuery(this.#location.url) };
+    if (error instanceof DocumentError || error instanceof DiscoveryError)
+      return { ...url, ...error.details, fault: error.fault };
+    return { ...url, fault: error instanceof errors.JOSEError ? "jwks" : "internal" };
   }
 
   async #read(): Promise<unknown> {
@@ -180,9 +189,4 @@ function createKeySet(document: unknown): JWTVerifyGetKey {
 
 function unavailable(): IssuerUnavailable {
   return new IssuerUnavailable("issuer keys unavailable");
-}
-
-function faultOf(error: unknown): string {
-  if (error instanceof DocumentError || error instanceof DiscoveryError) return error.fault;
-  return error instanceof errors.JOSEError ? "jwks" : "internal";
 }

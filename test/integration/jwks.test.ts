@@ -240,6 +240,71 @@ t.test("discovery that leads astray is an outage, and no key is fetched", async 
   }
 });
 
+t.test("the log says what could not be had, from where, and why", async (t) => {
+  const lines = async (
+    options: SetUp,
+    apply: (issuer: TestIssuer) => unknown,
+  ): Promise<{ at: string; line: object }> => {
+    const { issuer, ask, log } = await setUp(t, options);
+    const token = await issuer.token();
+    await apply(issuer);
+    await refusalOf(ask(token));
+    const [line] = log.lines;
+    t.equal(log.lines.length, 1);
+    t.match(line, { level: "warn", message: "issuer keys cannot be loaded" });
+    t.match(line?.fields, { issuer: issuer.issuer, retryInMs: 1_000 });
+    t.notMatch(JSON.stringify(line), /hunter2/);
+    return { at: issuer.issuer, line: line?.fields ?? {} };
+  };
+  const status = await lines({}, (it) => Object.assign(it.behaviour, { jwks: "missing" }));
+  t.match(status.line, { fault: "status", status: 404, url: `${status.at}/jwks` });
+  const gone = await lines({}, (it) => it.close());
+  t.match(gone.line, { fault: "unreachable", code: "ECONNREFUSED", url: `${gone.at}/jwks` });
+  const dns = await lines(
+    { settings: { jwks: { url: "https://keys.invalid/set?key=hunter2" } } },
+    () => undefined,
+  );
+  t.match(dns.line, {
+    fault: "unreachable",
+    code: /^(ENOTFOUND|EAI_AGAIN)$/,
+    url: "https://keys.invalid/set",
+  });
+  const set = await lines({}, (it) => Object.assign(it, { published: "keys" }));
+  t.match(set.line, { fault: "jwks", url: `${set.at}/jwks` });
+
+  const discovery = { discovery: true, path: "/t" };
+  const wellKnown = "/.well-known/oauth-authorization-server/t";
+  const down = await lines(discovery, (it) => it.close());
+  t.match(down.line, {
+    fault: "unreachable",
+    code: "ECONNREFUSED",
+    url: down.at.replace(/\/t$/, wellKnown),
+  });
+  const none = await lines(discovery, (it) =>
+    Object.assign(it.behaviour, { oauth: "missing", oidc: "broken" }),
+  );
+  t.match(none.line, {
+    fault: "no_document",
+    tried: [
+      { fault: "status", status: 404, url: none.at.replace(/\/t$/, wellKnown) },
+      { url: /openid-configuration/ },
+      { fault: "json", url: `${none.at}/.well-known/openid-configuration` },
+    ],
+  });
+  const other = await lines(discovery, (it) => Object.assign(it.document, { issuer: `${it.issuer}/` }));
+  t.match(other.line, {
+    fault: "issuer_mismatch",
+    names: `${other.at}/`,
+    url: /oauth-authorization-server|openid/,
+  });
+  const astray = await lines(discovery, (it) =>
+    Object.assign(it.document, { jwks_uri: "http://u:hunter2@idp.example/keys?x=hunter2" }),
+  );
+  t.match(astray.line, { fault: "jwks_uri", jwksUri: "http://idp.example/keys" });
+  const file = await lines(discovery, (it) => Object.assign(it.document, { jwks_uri: "file:///hunter2" }));
+  t.match(file.line, { fault: "jwks_uri", jwksUri: "file:" });
+});
+
 t.test("closing ends what is under way", async (t) => {
   const { issuer, ask, authenticator } = await setUp(t);
   issuer.behaviour.jwks = "hang";

@@ -5,7 +5,7 @@
 import { isUtf8 } from "node:buffer";
 import { createHash, hkdfSync, randomBytes } from "node:crypto";
 import { inspect } from "node:util";
-import { KEY_ID_BYTES } from "./envelope/format.ts";
+import { associatedData, KEY_ID_BYTES } from "./envelope/format.ts";
 import { KEY_BYTES, XaesKey } from "./envelope/xaes.ts";
 
 /** Shortest secret that is accepted, in bytes. */
@@ -26,10 +26,10 @@ export interface KeyHandle {
   readonly id: string;
   /** What stands in the envelope: 4 bytes, computed from the key itself. */
   readonly keyId: Buffer;
-  /** XAES-256-GCM; `nonce` 24 bytes, never used twice. Returns ciphertext and tag. */
-  seal(nonce: Uint8Array, plaintext: Uint8Array, associatedData: Uint8Array): Buffer;
-  /** Undefined unless all of it is authentic. */
-  open(nonce: Uint8Array, sealed: Uint8Array, associatedData: Uint8Array): Buffer | undefined;
+  /** XAES-256-GCM; `nonce` 24 bytes, never used twice; `audience` satisfies `isAudience`. Returns ciphertext and tag. */
+  seal(nonce: Uint8Array, plaintext: Uint8Array, audience: string): Buffer;
+  /** Undefined unless all of it is authentic, and was sealed for this audience. */
+  open(nonce: Uint8Array, sealed: Uint8Array, audience: string): Buffer | undefined;
 }
 
 /** How a key may be shown: label, key id in hexadecimal, and whether it seals. */
@@ -43,6 +43,8 @@ class Key implements KeyHandle {
   readonly id: string;
   readonly #keyId: Buffer;
   readonly #xaes: XaesKey;
+  /** The associated data that was needed last: a gateway has one audience. */
+  #associated: { readonly audience: string; readonly data: Buffer } | undefined;
 
   constructor(id: string, keyId: Buffer, xaes: XaesKey) {
     this.id = id;
@@ -56,12 +58,19 @@ class Key implements KeyHandle {
     return Buffer.from(this.#keyId);
   }
 
-  seal(nonce: Uint8Array, plaintext: Uint8Array, associatedData: Uint8Array): Buffer {
-    return this.#xaes.seal(nonce, plaintext, associatedData);
+  seal(nonce: Uint8Array, plaintext: Uint8Array, audience: string): Buffer {
+    return this.#xaes.seal(nonce, plaintext, this.#associatedData(audience));
   }
 
-  open(nonce: Uint8Array, sealed: Uint8Array, associatedData: Uint8Array): Buffer | undefined {
-    return this.#xaes.open(nonce, sealed, associatedData);
+  open(nonce: Uint8Array, sealed: Uint8Array, audience: string): Buffer | undefined {
+    return this.#xaes.open(nonce, sealed, this.#associatedData(audience));
+  }
+
+  #associatedData(audience: string): Buffer {
+    if (this.#associated?.audience !== audience) {
+      this.#associated = { audience, data: associatedData(this.#keyId, audience) };
+    }
+    return this.#associated.data;
   }
 
   toString(): string {

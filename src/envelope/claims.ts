@@ -11,49 +11,47 @@ const MAX_TIME = 253_402_300_799;
 const ID_128 = /^[A-Za-z0-9_-]{21}[AQgw]$/;
 const DIGEST_256 = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
-type Check = (value: unknown) => boolean;
-const isText: Check = (value) => typeof value === "string" && value.isWellFormed();
-const isName: Check = (value) => isText(value) && value !== "";
-const isId: Check = (value) => typeof value === "string" && ID_128.test(value);
-const isDigest: Check = (value) => typeof value === "string" && DIGEST_256.test(value);
-const isRound: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 1;
-const isTime: Check = (value) =>
-  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TIME;
-
-const REQUIRED: Readonly<Record<Exclude<keyof Claims, "state">, Check>> = {
-  jti: isId,
-  iat: isTime,
-  exp: isTime,
-  round: isRound,
-  chain: isId,
-  chainIat: isTime,
-  route: isName,
-  upstream: isName,
-  version: isName,
-  principal: isDigest,
-  method: isName,
-  target: isText,
-  params: isDigest,
-  requestId: isDigest,
-  asked: isAskedList,
-  epoch: isText,
-};
-const REQUIRED_COUNT = Object.keys(REQUIRED).length;
+const INNER = String.raw`[^"\\\x00-\x1f]*(?:\\["\\bfnrtu][^"\\\x00-\x1f]*)*`;
+const TEXT = `"(${INNER})"`;
+const WHOLE = "(0|[1-9][0-9]{0,15})";
+const ASKED = `\\{"key":"${INNER}","kind":(?:"form","schema":"${INNER}"|"url"|"sampling"|"roots")\\}`;
+/** The grammar of a payload up to its state. No two parts can match the same text, so it takes linear time. */
+const BOUND = new RegExp(
+  `^\\{"jti":${TEXT},"iat":${WHOLE},"exp":${WHOLE},"round":${WHOLE},"chain":${TEXT},"chainIat":${WHOLE},` +
+    `"route":${TEXT},"upstream":${TEXT},"version":${TEXT},"principal":${TEXT},"method":${TEXT},` +
+    `"target":${TEXT},"params":${TEXT},"requestId":${TEXT},"asked":(\\[(?:${ASKED}(?:,${ASKED})*)?\\]),` +
+    `"epoch":${TEXT}`,
+);
+const STATE = ',"state":';
+const MEMBER_COUNT = 16;
 
 /** True when `value` has exactly the members of Claims, each of its type and in its range. Trusts nothing. */
 export function isClaims(value: unknown): value is Claims {
   if (!isRecord(value)) return false;
-  let required = 0;
-  for (const key of Object.keys(value)) {
-    if (key === "state") {
-      if (!isText(value[key])) return false;
-      continue;
-    }
-    if (!Object.hasOwn(REQUIRED, key)) return false;
-    if (!REQUIRED[key as keyof typeof REQUIRED](value[key])) return false;
-    required += 1;
-  }
-  return required === REQUIRED_COUNT && (value["exp"] as number) > (value["iat"] as number);
+  const c = value as Readonly<Record<keyof Claims, unknown>>;
+  const hasState = Object.hasOwn(value, "state");
+  return (
+    isId(c.jti) &&
+    isTime(c.iat) &&
+    isTime(c.exp) &&
+    c.exp > c.iat &&
+    isRound(c.round) &&
+    isId(c.chain) &&
+    isTime(c.chainIat) &&
+    isName(c.route) &&
+    isName(c.upstream) &&
+    isName(c.version) &&
+    isDigest(c.principal) &&
+    isName(c.method) &&
+    isText(c.target) &&
+    isDigest(c.params) &&
+    isDigest(c.requestId) &&
+    isAskedList(c.asked) &&
+    isText(c.epoch) &&
+    (!hasState || isText(c.state)) &&
+    // All of these are there, so this many members are these and no others.
+    Object.keys(value).length === MEMBER_COUNT + (hasState ? 1 : 0)
+  );
 }
 
 /**
@@ -62,31 +60,69 @@ export function isClaims(value: unknown): value is Claims {
  */
 export function encodeClaims(claims: Claims): Buffer {
   if (!isClaims(claims)) throw new TypeError("not a valid claim set; nothing was sealed");
-  return Buffer.from(print(claims), "utf8");
+  return Buffer.from(JSON.stringify(inOrder(claims)), "utf8");
 }
 
 /**
  * Reads an authenticated payload. Returns undefined unless it is the one text that `encodeClaims` gives for some
- * claim set: duplicate members, other orders, spellings and members are all refused by the comparison.
+ * claim set: the grammar admits one order and no white space, and each value is compared with its own print.
  */
 export function decodeClaims(plaintext: Buffer): Claims | undefined {
   if (!isUtf8(plaintext)) return undefined;
   const text = plaintext.toString("utf8");
-  const value = parse(text);
-  return isClaims(value) && print(value) === text ? value : undefined;
+  const bound = orNothing(() => BOUND.exec(text));
+  if (bound === undefined || bound === null) return undefined;
+  const claims: Record<string, unknown> = {
+    jti: readText(bound[1]),
+    iat: Number(bound[2]),
+    exp: Number(bound[3]),
+    round: Number(bound[4]),
+    chain: readText(bound[5]),
+    chainIat: Number(bound[6]),
+    route: readText(bound[7]),
+    upstream: readText(bound[8]),
+    version: readText(bound[9]),
+    principal: readText(bound[10]),
+    method: readText(bound[11]),
+    target: readText(bound[12]),
+    params: readText(bound[13]),
+    requestId: readText(bound[14]),
+    asked: readCanonical(bound[15]),
+    epoch: readText(bound[16]),
+  };
+  const rest = text.slice(bound[0].length);
+  if (rest !== "}") {
+    if (!rest.startsWith(STATE) || !rest.endsWith('"}')) return undefined;
+    claims["state"] = readCanonical(rest.slice(STATE.length, -1));
+  }
+  return isClaims(claims) ? claims : undefined;
 }
 
-function parse(text: string): unknown {
+/** The text that stands between the quotes of a literal; undefined for one with needless escapes. */
+function readText(inner = ""): unknown {
+  return inner.includes("\\") ? readCanonical(`"${inner}"`) : inner;
+}
+
+/** The value of a JSON text if this is the text that the value is printed as. */
+function readCanonical(text = ""): unknown {
+  const value: unknown = orNothing(() => JSON.parse(text));
+  // Without an escape in it a string stands for itself: a long state is not printed again.
+  const printed = typeof value === "string" && !text.includes("\\") ? `"${value}"` : JSON.stringify(value);
+  return printed === text ? value : undefined;
+}
+
+/** Undefined where `read` throws: the text is no JSON, or it needs more stack than there is. */
+function orNothing<T>(read: () => T): T | undefined {
   try {
-    return JSON.parse(text);
+    return read();
   } catch {
-    // No JSON, or nested beyond the stack: undefined is no claim set.
     return undefined;
   }
 }
 
-function print(c: Claims): string {
-  return JSON.stringify({
+/** The claims with all members in the order of the payload. */
+function inOrder(c: Claims): Claims {
+  return {
     jti: c.jti,
     iat: c.iat,
     exp: c.exp,
@@ -105,8 +141,32 @@ function print(c: Claims): string {
       a.kind === "form" ? { key: a.key, kind: a.kind, schema: a.schema } : { key: a.key, kind: a.kind },
     ),
     epoch: c.epoch,
-    state: c.state,
-  });
+    ...(c.state === undefined ? {} : { state: c.state }),
+  };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value.isWellFormed();
+}
+
+function isName(value: unknown): value is string {
+  return isText(value) && value !== "";
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === "string" && ID_128.test(value);
+}
+
+function isDigest(value: unknown): value is string {
+  return typeof value === "string" && DIGEST_256.test(value);
+}
+
+function isRound(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 1;
+}
+
+function isTime(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TIME;
 }
 
 function isAskedList(value: unknown): boolean {

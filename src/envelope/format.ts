@@ -92,7 +92,6 @@ export interface Parts {
 
 const LENGTH_BYTES = 4;
 const HEAD_BYTES = KEY_ID_BYTES + NONCE_BYTES;
-const ALPHABET = /^[A-Za-z0-9_-]+$/;
 
 /** Joins the parts to the text form. Sizes are the caller's promise. */
 export function printToken(parts: Parts): Sealed {
@@ -102,18 +101,18 @@ export function printToken(parts: Parts): Sealed {
 
 /**
  * Takes a token from a client apart. Accepts exactly one spelling of any byte string (RFC 4648 section 3.5), in an
- * order that bounds the work before it is done: type, size, prefix, alphabet, decoding, comparison.
+ * order that bounds the work before it is done: type, size, prefix, decoding, comparison.
  * `maxTokenBytes` counts the whole text. Throws EnvelopeError: `shape`, `size`, `prefix`, `encoding`.
  */
 export function parseToken(token: unknown, maxTokenBytes: number): Parts {
   if (typeof token !== "string") throw new EnvelopeError("shape");
-  // Only ASCII can pass the alphabet below, so UTF-16 units are bytes; negated so that a NaN limit refuses.
+  // Only ASCII can pass the comparison below, so UTF-16 units are bytes; negated so that a NaN limit refuses.
   if (!(token.length <= maxTokenBytes)) throw new EnvelopeError("size");
   if (!token.startsWith(PREFIX)) throw new EnvelopeError("prefix");
   const text = token.slice(PREFIX.length);
-  if (!ALPHABET.test(text)) throw new EnvelopeError("encoding");
   const bytes = Buffer.from(text, "base64url");
-  // Node ignores unused low bits and stray lengths; comparing stops a second spelling of the same bytes.
+  // Node skips foreign characters and ignores unused low bits and stray lengths. What it prints has none of that, so
+  // comparing stops every second spelling of the same bytes.
   if (bytes.toString("base64url") !== text) throw new EnvelopeError("encoding");
   if (bytes.length <= HEAD_BYTES + TAG_BYTES) throw new EnvelopeError("encoding");
   return {
@@ -133,15 +132,13 @@ export function isAudience(audience: unknown): audience is string {
  * The lengths keep one part from sliding into the next. `audience` must satisfy `isAudience`.
  */
 export function associatedData(keyId: Uint8Array, audience: string): Buffer {
-  const audienceBytes = Buffer.byteLength(audience, "utf8");
-  const data = Buffer.alloc(3 * LENGTH_BYTES + PREFIX.length + keyId.length + audienceBytes);
-  let at = data.writeUInt32BE(PREFIX.length);
-  at += data.write(PREFIX, at, "latin1");
-  at = data.writeUInt32BE(keyId.length, at);
-  data.set(keyId, at);
-  at = data.writeUInt32BE(audienceBytes, at + keyId.length);
-  data.write(audience, at, "utf8");
-  return data;
+  return Buffer.concat([framed(Buffer.from(PREFIX)), framed(keyId), framed(Buffer.from(audience, "utf8"))]);
+}
+
+function framed(part: Uint8Array): Buffer {
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(part.length);
+  return Buffer.concat([length, part]);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Envelope in, claims out. The only reader of requestState from clients; what it returns is authentic, not yet bound. */
 import type { Keyring } from "../keyring.ts";
 import { decodeClaims } from "./claims.ts";
-import { associatedData, type Claims, EnvelopeError, isAudience, parseToken } from "./format.ts";
+import { type Claims, EnvelopeError, isAudience, parseToken } from "./format.ts";
 
 /**
  * Opens a token that a client sent. `maxTokenBytes` caps its text before any work is done.
@@ -15,7 +15,7 @@ export function open(ring: Keyring, audience: string, token: string, maxTokenByt
   if (key === undefined) throw new EnvelopeError("unknown_key");
   // Nothing can have been sealed for such an audience, and its bytes could be those of another one.
   if (!isAudience(audience)) throw new EnvelopeError("aead");
-  const plaintext = key.open(parts.nonce, parts.body, associatedData(parts.keyId, audience));
+  const plaintext = key.open(parts.nonce, parts.body, audience);
   if (plaintext === undefined) throw new EnvelopeError("aead");
   const claims = decodeClaims(plaintext);
   if (claims === undefined) throw new EnvelopeError("claims");

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Keyring } from "../keyring.ts";
 import { encodeClaims } from "./claims.ts";
-import { associatedData, type Claims, isAudience, NONCE_BYTES, printToken, type Sealed } from "./format.ts";
+import { type Claims, isAudience, NONCE_BYTES, printToken, type Sealed } from "./format.ts";
 
 const POOL_BYTES = 4096;
 
@@ -40,6 +40,6 @@ export function seal(ring: Keyring, audience: string, claims: Claims, random = p
   if (nonce.length !== NONCE_BYTES)
     throw new TypeError("random bytes of the wrong length; nothing was sealed");
   const key = ring.primary;
-  const body = key.seal(nonce, plaintext, associatedData(key.keyId, audience));
+  const body = key.seal(nonce, plaintext, audience);
   return printToken({ keyId: key.keyId, nonce, body });
 }

@@ -3,13 +3,7 @@
  * CMAC under the master key (NIST SP 800-108r1 in counter mode), then AES-256-GCM with the second half.
  * Knows nothing of envelopes. Nonces must be random or unique; that is the caller's part.
  */
-import {
-  type Cipheriv,
-  createCipheriv,
-  createDecipheriv,
-  createSecretKey,
-  type KeyObject,
-} from "node:crypto";
+import { type Cipheriv, createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
 import { NONCE_BYTES, TAG_BYTES } from "./format.ts";
 
 /** Length of an XAES-256-GCM key, in bytes. */
@@ -42,16 +36,23 @@ export class XaesKey {
 
   /** Encrypts; returns ciphertext followed by the 16-byte tag. `nonce` has 24 bytes and is never used twice. */
   seal(nonce: Uint8Array, plaintext: Uint8Array, associatedData: Uint8Array): Buffer {
-    const cipher = createCipheriv("aes-256-gcm", this.#messageKey(nonce), gcmNonce(nonce), GCM_OPTIONS);
+    const key = this.#messageKey(nonce);
+    const cipher = createCipheriv("aes-256-gcm", key, gcmNonce(nonce), GCM_OPTIONS);
+    key.fill(0);
     cipher.setAAD(associatedData);
-    return Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
+    const ciphertext = cipher.update(plaintext);
+    // A counter mode holds nothing back: `final` gives no byte and computes the tag.
+    cipher.final();
+    return Buffer.concat([ciphertext, cipher.getAuthTag()]);
   }
 
   /** Decrypts what `seal` returned; undefined, and no byte of plaintext, unless the whole of it is authentic. */
   open(nonce: Uint8Array, sealed: Uint8Array, associatedData: Uint8Array): Buffer | undefined {
     const length = sealed.length - TAG_BYTES;
     if (length < 0) return undefined;
-    const decipher = createDecipheriv("aes-256-gcm", this.#messageKey(nonce), gcmNonce(nonce), GCM_OPTIONS);
+    const key = this.#messageKey(nonce);
+    const decipher = createDecipheriv("aes-256-gcm", key, gcmNonce(nonce), GCM_OPTIONS);
+    key.fill(0);
     decipher.setAAD(associatedData);
     decipher.setAuthTag(sealed.subarray(length));
     const plaintext = decipher.update(sealed.subarray(0, length));
@@ -63,16 +64,13 @@ export class XaesKey {
     return plaintext;
   }
 
-  #messageKey(nonce: Uint8Array): KeyObject {
+  /** The bytes of a key that serves once; a KeyObject around them would cost as much again. The caller wipes them. */
+  #messageKey(nonce: Uint8Array): Buffer {
     if (nonce.length !== NONCE_BYTES) throw new RangeError(`an XAES-256-GCM nonce has ${NONCE_BYTES} bytes`);
-    const context = nonce.subarray(0, DERIVE_BYTES);
     const blocks = Buffer.from(this.#blocks);
-    xorInto(blocks, context, CONTEXT_OFFSET);
-    xorInto(blocks, context, BLOCK_BYTES + CONTEXT_OFFSET);
-    const bytes = this.#aes.update(blocks);
-    const key = createSecretKey(bytes);
-    bytes.fill(0);
-    return key;
+    xorInto(blocks, nonce, CONTEXT_OFFSET, DERIVE_BYTES);
+    xorInto(blocks, nonce, BLOCK_BYTES + CONTEXT_OFFSET, DERIVE_BYTES);
+    return this.#aes.update(blocks);
   }
 }
 
@@ -89,9 +87,10 @@ function double(block: Buffer): Buffer {
   return out;
 }
 
-function xorInto(target: Buffer, source: Uint8Array, offset: number): void {
-  for (let i = 0; i < source.length; i += 1) {
-    target.writeUInt8(target.readUInt8(offset + i) ^ Number(source[i]), offset + i);
+/** The first `length` bytes of `source` into `target` from `offset` on. */
+function xorInto(target: Uint8Array, source: Uint8Array, offset: number, length = source.length): void {
+  for (let i = 0; i < length; i += 1) {
+    target[offset + i] = Number(target[offset + i]) ^ Number(source[i]);
   }
 }
 

@@ -39,11 +39,10 @@ t.test("a ring finds each of its keys, and seals with the primary only", (t) => 
 
 t.test("the label does not enter the key: rings with other labels understand each other", (t) => {
   const nonce = Buffer.alloc(24);
-  const none = Buffer.alloc(0);
-  const sealed = loadKeyring([A], "a").primary.seal(nonce, Buffer.from("x"), none);
+  const sealed = loadKeyring([A], "a").primary.seal(nonce, Buffer.from("x"), "audience");
   const other = loadKeyring([{ id: "renamed", secret: A.secret }], "renamed");
-  t.same(other.primary.open(nonce, sealed, none), Buffer.from("x"));
-  t.equal(loadKeyring([B], "b").primary.open(nonce, sealed, none), undefined);
+  t.same(other.primary.open(nonce, sealed, "audience"), Buffer.from("x"));
+  t.equal(loadKeyring([B], "b").primary.open(nonce, sealed, "audience"), undefined);
   t.end();
 });
 

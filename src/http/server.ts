@@ -11,11 +11,11 @@ import { type Gateway, serve } from "../gateway.ts";
 import { Journey } from "../journey.ts";
 import { serveSession } from "../legacy.ts";
 import type { Authenticator } from "../principal/principal.ts";
-import { resourceMetadata, resourceMetadataPath } from "../principal/resource-metadata.ts";
 import { ToolErrorRejection } from "../round-trip/retry.ts";
 import { CLIENT_TIMEOUTS, type ClientTimeouts, Connections } from "./connections.ts";
 import { fromFramework, refuseBytes } from "./foreign-errors.ts";
 import { checkMediaTypes, type Headers, readHeaders, waitsForContinue } from "./framing.ts";
+import { serveMetadata } from "./metadata.ts";
 import { checkHost, checkOrigin, preflightHeaders, type Reach } from "./origin.ts";
 import { asRefusal, errorAnswer, toolErrorBody } from "./respond.ts";
 
@@ -91,8 +91,8 @@ export function buildServer(parts: ServerParts): Server {
       onRequest: (request, reply) => arrive(route, request, reply),
       handler: (request, reply) => handle(request, reply),
     });
-    serveMetadata(route);
   }
+  serveMetadata(app, config, (request) => checkHost(readHead(request), reach, request.url));
   app.setNotFoundHandler((request) => {
     readHead(request.raw);
     throw new Refusal("not_found", "path");
@@ -174,33 +174,6 @@ export function buildServer(parts: ServerParts): Server {
       await serve(gateway, journey, reply, Buffer.isBuffer(body) ? body : Buffer.alloc(0));
     }
     return reply;
-  }
-
-  /** RFC 9728 metadata, readable from every origin: it is public, and browsers read it before they have a token. */
-  function serveMetadata(route: Route): void {
-    const document = resourceMetadata(config.server.publicUrl, route.config.path, config.authentication);
-    if (document === undefined || config.authentication.mode === "anonymous") return;
-    const paths = new Set([resourceMetadataPath(route.config.path)]);
-    // Clients that know only the origin look at the root form; with several routes it would name a wrong resource.
-    if (parts.routes.length === 1) paths.add(resourceMetadataPath("/"));
-    for (const url of paths) {
-      app.route({
-        method: ["GET", "OPTIONS"],
-        url,
-        handler: async (request, reply) => {
-          const headers = readHead(request.raw);
-          checkHost(headers, reach, request.raw.url);
-          reply.headers({ "access-control-allow-origin": "*", "cache-control": "max-age=300" });
-          if (request.method === "OPTIONS") {
-            return reply
-              .code(204)
-              .headers({ "access-control-allow-methods": "GET", "access-control-allow-headers": "*" })
-              .send();
-          }
-          return reply.send(document);
-        },
-      });
-    }
   }
 
   /** The mapper's one caller. */

@@ -16,7 +16,6 @@ export interface Delivery {
   readonly journey: Journey;
   readonly reply: FastifyReply;
   readonly limits: { readonly body: number; readonly event: number };
-  readonly httpStatus: "spec" | "ok";
 }
 
 /** What a single JSON body becomes. */

@@ -219,7 +219,7 @@ async function answer(
   const { httpStatus } = gateway.config.errors;
   const { roundTrip, authorizer } = gateway;
   const context: AnswerContext = { roundTrip, authorizer, limits, call, redeemed };
-  const delivery: Delivery = { journey, reply, limits, httpStatus };
+  const delivery: Delivery = { journey, reply, limits };
   const take = (bytes: Buffer): ReturnType<typeof judgeMessage> => {
     const judged = judgeMessage(context, bytes);
     if (judged.kind === "final") {

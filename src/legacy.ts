@@ -118,7 +118,7 @@ async function deliverLegacy(
   method: string | undefined,
 ): Promise<void> {
   const { limits } = gateway.config.server;
-  const delivery: Delivery = { journey, reply, limits, httpStatus: gateway.config.errors.httpStatus };
+  const delivery: Delivery = { journey, reply, limits };
   const session = response.headers["mcp-session-id"];
   if (typeof session === "string") reply.header("mcp-session-id", session);
   const { type } = mediaType(String(response.headers["content-type"] ?? ""));

@@ -9,6 +9,7 @@ import {
   isAlias,
   isMap,
   isNode,
+  isPair,
   isScalar,
   isSeq,
   LineCounter,
@@ -16,7 +17,8 @@ import {
   visit,
   type YAMLMap,
 } from "yaml";
-import type { Step } from "./json-schema.ts";
+import { isSetting, type Step } from "./json-schema.ts";
+import { ALIAS, ANCHOR, DIRECTIVE, type Fault, syntaxFaults, TAG } from "./syntax.ts";
 
 const MAX_FILE_BYTES = 1_048_576;
 
@@ -43,17 +45,10 @@ export interface ConfigDocument {
   placeOfName(path: readonly Step[], name: string): Place;
 }
 
-const SYNTAX: Readonly<Record<string, string>> = {
-  BAD_INDENT: "the indentation does not fit, or a bracket is not closed",
-  TAB_AS_INDENT: "a tab is used for indentation, allowed are blanks",
-  NON_STRING_KEY: "the name of a setting must be a text",
-  MULTIPLE_DOCS: "the file holds more than one document, allowed is one",
-  MISSING_CHAR: "a quote, bracket, comma or colon is missing",
-  BAD_DQ_ESCAPE: "this is no escape that double quotes know",
-  TAG_RESOLVE_FAILED: "tags (!…) are not allowed",
-  BAD_ALIAS: "aliases are not allowed, write the value out",
-  RESOURCE_EXHAUSTION: "the file is nested too deeply",
-};
+/** A fault; `path` where it is about one setting. */
+interface PathFault extends Fault {
+  readonly path?: readonly Step[];
+}
 
 function parse(text: string, lines: LineCounter): Document {
   return parseDocument(text, {
@@ -65,37 +60,55 @@ function parse(text: string, lines: LineCounter): Document {
     strict: true,
     prettyErrors: false,
     merge: false,
+    keepSourceTokens: true,
     // "silent" would also silence the error about a second document.
     logLevel: "error",
   });
 }
 
-function unwelcome(doc: Document): { offset: number; message: string }[] {
-  const found: { offset: number; message: string }[] = [];
+/** What is YAML and not allowed here. `lineOf` tells the line of an offset. */
+function unwelcome(doc: Document, lineOf: (offset: number) => number): PathFault[] {
+  const found: PathFault[] = [];
   if (doc.directives?.yaml.explicit === true) {
-    found.push({ offset: 0, message: "a %YAML directive is not allowed, the file is read as YAML 1.2" });
+    found.push({ offset: 0, message: DIRECTIVE });
   }
   visit(doc, {
     Node: (_, node) => {
       const offset = node.range?.[0] ?? 0;
-      if (isAlias(node)) found.push({ offset, message: SYNTAX["BAD_ALIAS"] ?? "" });
-      else if (node.anchor !== undefined) {
-        found.push({ offset, message: "anchors are not allowed, write the value out where it is needed" });
-      }
-      if (node.tag !== undefined) found.push({ offset, message: SYNTAX["TAG_RESOLVE_FAILED"] ?? "" });
+      if (isAlias(node)) found.push({ offset, message: ALIAS });
+      else if (node.anchor !== undefined) found.push({ offset, message: ANCHOR });
+      if (node.tag !== undefined) found.push({ offset, message: TAG });
     },
-    Map: (_, map) => {
-      const seen = new Set<unknown>();
+    Map: (_, map, ancestors) => {
+      const seen = new Map<unknown, number>();
       for (const { key } of map.items) {
         if (!isScalar(key)) continue;
         const offset = key.range?.[0] ?? 0;
-        if (seen.has(key.value)) found.push({ offset, message: "this setting stands here twice" });
+        const first = seen.get(key.value);
+        if (first !== undefined) {
+          const path = [...pathOf(map, ancestors), String(key.value)];
+          found.push({ offset, path, message: `stands here twice, first in line ${lineOf(first)}` });
+        } else seen.set(key.value, offset);
         if (key.value === "<<") found.push({ offset, message: "merge keys (<<) are not allowed" });
-        seen.add(key.value);
+        if (typeof key.value === "string" && ODD_BLANK.test(key.value)) {
+          found.push({ offset, message: "a blank here is no plain one, such as U+00A0; type it anew" });
+        }
       }
     },
   });
   return found;
+}
+
+/** White space that looks like a blank and is none: part of a name for YAML. */
+const ODD_BLANK = /[\u00a0\u1680\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff]/;
+
+/** The path of a mapping, from what `visit` tells of the nodes above it. */
+function pathOf(map: YAMLMap, ancestors: readonly unknown[]): Step[] {
+  const nodes = [...ancestors, map];
+  return nodes.flatMap((node, index): Step[] => {
+    if (isPair(node)) return [isScalar(node.key) ? String(node.key.value) : ""];
+    return isSeq(node) ? [node.items.indexOf(nodes[index + 1])] : [];
+  });
 }
 
 interface Member {
@@ -140,23 +153,27 @@ export function readDocument(bytes: Buffer): ConfigDocument {
   });
   if (bytes.length > MAX_FILE_BYTES) return refuse("the file is larger than 1MiB");
   if (!isUtf8(bytes) || bytes.includes(0)) return refuse("the file is not UTF-8 text");
-  const doc = parse(bytes.toString("utf8"), lines);
+  const text = bytes.toString("utf8");
+  const doc = parse(text, lines);
   const at = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
     return line === 0 ? { line: 1, column: 1 } : { line, column: col };
   };
-  const faults = [
-    ...[...doc.errors, ...doc.warnings].map(({ code, pos }) => ({
-      offset: pos[0],
-      message: SYNTAX[code] ?? "this is not valid YAML",
-    })),
-    ...unwelcome(doc),
-  ];
-  // Too deep nesting is reported once per level, other faults once per place.
-  const name = (fault: (typeof faults)[number]): string =>
-    fault.message === SYNTAX["RESOURCE_EXHAUSTION"] ? fault.message : `${fault.offset} ${fault.message}`;
-  const unique = new Map(faults.map((fault) => [name(fault), fault]));
-  const problems = [...unique.values()].map(({ offset, message }) => ({ ...at(offset), path: [], message }));
+  const { faults, lostAt } = syntaxFaults(text, doc);
+  const line = (offset: number): number => at(offset).line;
+  // The parser may have complained about the same, at the sign and not at the value behind it.
+  const said = new Set(faults.map(({ offset, message }) => `${offset} ${message}`));
+  const told = ({ offset, message }: Fault): boolean => {
+    const [sign = ""] = /[!&][^\s,[\]{}]*\s*$/.exec(text.slice(Math.max(0, offset - 256), offset)) ?? [];
+    return said.has(`${offset} ${message}`) || said.has(`${offset - sign.length} ${message}`);
+  };
+  const more = unwelcome(doc, line).filter((fault) => fault.offset < lostAt && !told(fault));
+  const problems = [...faults, ...more].map(({ offset, message, path = [] }: PathFault) => {
+    // What is no setting may be a secret in the wrong place.
+    const named = path.length > 0 && isSetting(path);
+    const text = path.length > 0 && !named ? `this setting ${message}` : message;
+    return { ...at(offset), path: named ? path : [], message: text };
+  });
   if (problems.length === 0 && !isMap(doc.contents)) {
     const what = doc.contents === null ? "the file is empty" : "the file is not a mapping of sections";
     return refuse(`${what}, allowed are sections such as version, server, routes`);

@@ -121,7 +121,10 @@ async function load(proxy: Proxy, ms: number): Promise<Sample> {
   const started = performance.now();
   let requests = 0;
   const workers = Array.from({ length: CONNECTIONS }, async () => {
-    while (performance.now() - started < ms) requests += await proxy.work(pool);
+    while (performance.now() - started < ms) {
+      const done = await proxy.work(pool);
+      requests += done;
+    }
   });
   await Promise.all(workers);
   const seconds = (performance.now() - started) / 1000;

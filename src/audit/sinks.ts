@@ -1,9 +1,13 @@
 /**
  * Where audit records go: standard output or a file, one JSON object a line. Writing never blocks a request.
  */
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
 import pino from "pino";
 import type { Config } from "../config/schema.ts";
 import type { AuditRecord } from "./record.ts";
+
+const STDOUT = 1;
 
 /** Takes finished records. */
 export interface AuditLog {
@@ -12,25 +16,28 @@ export interface AuditLog {
   close(): Promise<void>;
 }
 
+/** Before any stream: one that cannot open its file by itself throws once more when the process ends. */
+function openFiles(sinks: Config["audit"]["sinks"]): number[] {
+  const opened: number[] = [];
+  try {
+    for (const sink of sinks) {
+      if (sink.type === "file") mkdirSync(dirname(sink.path), { recursive: true });
+      opened.push(sink.type === "file" ? openSync(sink.path, "a", 0o640) : STDOUT);
+    }
+    return opened;
+  } catch (error) {
+    for (const file of opened) if (file !== STDOUT) closeSync(file);
+    throw error;
+  }
+}
+
 /**
  * Opens the configured sinks.
  * @throws Error when a file cannot be opened: a gateway that cannot keep its audit does not start
  */
 export async function openAuditLog(sinks: Config["audit"]["sinks"]): Promise<AuditLog> {
-  const streams = await Promise.all(
-    sinks.map(async (sink) => {
-      const stream = pino.destination(
-        sink.type === "file"
-          ? { dest: sink.path, mkdir: true, append: true, mode: 0o640, sync: false }
-          : { dest: 1, sync: false },
-      );
-      await new Promise<void>((resolve, reject) => {
-        stream.once("ready", resolve);
-        stream.once("error", reject);
-      });
-      return stream;
-    }),
-  );
+  const places = openFiles(sinks);
+  const streams = places.map((dest) => pino.destination({ dest, sync: false }));
   return {
     write(record) {
       const line = `${JSON.stringify(record)}\n`;

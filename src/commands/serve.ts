@@ -1,11 +1,12 @@
-/** `sealgate serve`: loads, opens, says what was opened, and drains on SIGTERM and SIGINT. */
+/** `sealgate serve`: loads, opens, says what was opened, reads its file again on SIGHUP, and drains on SIGTERM and SIGINT. */
 import closeWithGrace from "close-with-grace";
 import { parseListen } from "../config/addresses.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { quickConfig } from "../config/quick.ts";
-import { createLog, logError, withoutQuery } from "../log.ts";
+import { createLog, withoutQuery } from "../log.ts";
 import { start } from "../start.ts";
 import { EXIT } from "./exit.ts";
+import { startFailure } from "./start-failure.ts";
 
 /** Time for closing sockets after the grace for requests is over, in milliseconds. */
 const CLOSE_MS = 5_000;
@@ -31,6 +32,7 @@ export async function serve(options: {
   }
   try {
     const running = await start(loaded, { log });
+    const policies = config.authorization.policies.length;
     const routes = config.routes.map(({ path, upstream, legacy }) => ({
       path,
       upstream: withoutQuery(upstream.url),
@@ -42,14 +44,20 @@ export async function serve(options: {
         admin: running.adminUrl,
         routes,
         authentication: config.authentication.mode,
-        authorization: `default ${config.authorization.default}, ${config.authorization.policies.length} policies`,
+        authorization: `default ${config.authorization.default}, ${policies === 1 ? "1 policy" : `${policies} policies`}`,
         store: config.redemption.store,
       },
       "sealgate is listening",
     );
+    // Without a file there is nothing to read again, and a terminal that closes ends the process.
+    if (loaded.source !== undefined) process.on("SIGHUP", () => void running.reload());
     return await new Promise<number>((resolve) => {
       closeWithGrace(
-        { delay: config.server.shutdownGrace + CLOSE_MS, logger: false },
+        {
+          delay: config.server.shutdownGrace + CLOSE_MS,
+          logger: false,
+          skip: loaded.source === undefined ? [] : ["SIGHUP"],
+        },
         async ({ signal, err }) => {
           if (err !== undefined) log.error({ err }, "unexpected error, shutting down");
           else log.info({ signal }, "draining");
@@ -60,10 +68,9 @@ export async function serve(options: {
       );
     });
   } catch (error) {
-    log.error({ err: logError(error) }, "sealgate cannot start");
-    process.stderr.write(
-      `sealgate: cannot start: ${error instanceof Error ? error.message : "unknown cause"}\n`,
-    );
+    const reason = startFailure(error, config, options.config === undefined);
+    log.error({ reason, err: error }, "sealgate cannot start");
+    process.stderr.write(`sealgate: cannot start: ${reason}\n`);
     return EXIT.unavailable[0];
   }
 }

@@ -43,9 +43,10 @@ mcp 4 5000 "$YES\\"requestState\\":\\"$STATE\\","
 URL=${server.url} mcp 5 50 \\
   | sed 's/.*"requestState":"\\([^"]*\\)".*/\\1/' | base64 -d; echo
 ${metrics}
-# the MCP Inspector, which comes from the npm registry and wants Node 22.19 or newer
-npx -y @modelcontextprotocol/inspector --cli ${gatewayUrl} --transport http \\
-  --protocol-era modern --header "Authorization: Bearer $TOKEN" --method tools/list
+# the MCP Inspector, from the npm registry, here in the checkout, whose Node is new enough for it
+npx -y @modelcontextprotocol/inspector@latest --cli ${gatewayUrl} \\
+  --transport http --protocol-era modern --header "Authorization: Bearer $TOKEN" \\
+  --method tools/list
 `;
 }
 

@@ -5,9 +5,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Claims, EnvelopeError } from "./envelope/format.ts";
 
-/** How far in the future a seal may lie (clocks of replicas differ), in seconds. */
-export const MAX_SKEW_SECONDS = 60;
-
 const REQUEST_ID_LABEL = "sealgate/request-id/1/";
 const NUMBER = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?)([0-9]+))?$/;
 
@@ -25,14 +22,20 @@ export interface Presented {
 }
 
 /**
- * Passes only if the state is alive and belongs to this request. `nowSeconds` is unix time.
+ * Passes only if the state is alive and belongs to this request. `nowSeconds` is unix time; a seal may lie at most
+ * `skewSeconds` ahead of it, since clocks of replicas differ.
  * Throws EnvelopeError with the first breach, in this order: `expired`, `not_yet`, `route`, `upstream`, `principal`,
  * `method`, `target`, `version`, `params`. A state is expired from the second `exp` on (RFC 7519 section 4.1.4).
  */
-export function checkBinding(claims: Claims, presented: Presented, nowSeconds: number): void {
+export function checkBinding(
+  claims: Claims,
+  presented: Presented,
+  nowSeconds: number,
+  skewSeconds: number,
+): void {
   // Both negated, so that a time that is no number refuses.
   if (!(nowSeconds < claims.exp)) throw new EnvelopeError("expired");
-  if (!(claims.iat <= nowSeconds + MAX_SKEW_SECONDS)) throw new EnvelopeError("not_yet");
+  if (!(claims.iat <= nowSeconds + skewSeconds)) throw new EnvelopeError("not_yet");
   if (claims.route !== presented.route) throw new EnvelopeError("route");
   if (claims.upstream !== presented.upstream) throw new EnvelopeError("upstream");
   if (!sameDigest(claims.principal, presented.principal)) throw new EnvelopeError("principal");

@@ -1,15 +1,12 @@
 /**
- * The ring of envelope keys: immutable, one primary that seals, all others open only.
+ * The ring of envelope keys: immutable, one key seals at a time, all of them open.
  * Callers get handles; no key byte leaves this file, and no form of printing reaches one.
  */
-import { isUtf8 } from "node:buffer";
 import { createHash, hkdfSync, randomBytes } from "node:crypto";
 import { inspect } from "node:util";
 import { associatedData, KEY_ID_BYTES } from "./envelope/format.ts";
 import { KEY_BYTES, XaesKey } from "./envelope/xaes.ts";
-
-/** Shortest secret that is accepted, in bytes. */
-export const MIN_SECRET_BYTES = 32;
+import { MIN_SECRET_BYTES } from "./key-secret.ts";
 
 const DERIVATION_LABEL = "sealgate/envelope/1/key";
 const KEY_ID_LABEL = "sealgate/envelope/1/key-id";
@@ -32,11 +29,18 @@ export interface KeyHandle {
   open(nonce: Uint8Array, sealed: Uint8Array, audience: string): Buffer | undefined;
 }
 
-/** How a key may be shown: label, key id in hexadecimal, and whether it seals. */
+/** The key that takes the primary's place, and from when on. Until then it is handed out and opens only. */
+export interface NextKey {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly notBefore: number;
+}
+
+/** How a key may be shown: label, key id in hexadecimal, and whether it is the one that seals. */
 export interface KeyLabel {
   readonly id: string;
   readonly keyId: string;
-  readonly primary: boolean;
+  readonly seals: boolean;
 }
 
 class Key implements KeyHandle {
@@ -86,21 +90,32 @@ class Key implements KeyHandle {
   }
 }
 
-/** An immutable set of keys with distinct labels, secrets and key ids, one of them primary. Made by `loadKeyring`. */
+/** An immutable set of keys with distinct labels, secrets and key ids. Made by `loadKeyring`. */
 export class Keyring {
   readonly #primary: Key;
+  readonly #next: { readonly key: Key; readonly notBefore: number } | undefined;
   readonly #byKeyId: ReadonlyMap<string, Key>;
 
-  /** `keys` must already be distinct, with `primary` among them. */
-  constructor(keys: readonly Key[], primary: Key) {
+  /** `keys` must already be distinct, with `primary` and `next.key` among them. */
+  constructor(
+    keys: readonly Key[],
+    primary: Key,
+    next: { readonly key: Key; readonly notBefore: number } | undefined,
+  ) {
     this.#byKeyId = new Map(keys.map((key) => [key.keyId.toString("hex"), key]));
     this.#primary = primary;
+    this.#next = next;
     Object.freeze(this);
   }
 
-  /** The key that seals. */
+  /** The key that is configured to seal. */
   get primary(): KeyHandle {
     return this.#primary;
+  }
+
+  /** The key that seals at a time (unix seconds): the primary, or the next one once its time has come. */
+  sealer(at: number): KeyHandle {
+    return this.#next !== undefined && at >= this.#next.notBefore ? this.#next.key : this.#primary;
   }
 
   /** The key with this id; undefined when the ring has none. `keyId` may be anything a client sent. */
@@ -108,17 +123,21 @@ export class Keyring {
     return this.#byKeyId.get(Buffer.from(keyId).toString("hex"));
   }
 
-  /** What may be shown of the keys, in the order of the configuration. */
-  labels(): KeyLabel[] {
-    return [...this.#byKeyId].map(([keyId, key]) => ({ id: key.id, keyId, primary: key === this.#primary }));
+  /** What may be shown of the keys at a time (unix seconds), in the order of the configuration. */
+  labels(at: number): KeyLabel[] {
+    const sealer = this.sealer(at);
+    return [...this.#byKeyId].map(([keyId, key]) => ({ id: key.id, keyId, seals: key === sealer }));
   }
 
+  /** Labels and key ids, which key is primary, which comes next and when. Rings with equal texts are equal. */
   toString(): string {
-    return `keyring of ${this.#byKeyId.size}, primary ${this.#primary}`;
+    const next =
+      this.#next && `, next ${this.#next.key} from ${new Date(this.#next.notBefore * 1000).toISOString()}`;
+    return `keyring of ${[...this.#byKeyId.values()].join(", ")}; primary ${this.#primary}${next ?? ""}`;
   }
 
-  toJSON(): KeyLabel[] {
-    return this.labels();
+  toJSON(): string {
+    return this.toString();
   }
 
   [inspect.custom](): string {
@@ -129,10 +148,10 @@ export class Keyring {
 /**
  * Derives the ring from the operator's secrets: HKDF-SHA256 (RFC 5869) once per key, the key id from the derived key.
  * The invariants: at least one key; no label twice; no secret twice; every secret of 32 bytes or more; no two keys
- * with one key id; `primary` is the label of a key. Throws one Error that names every breach by label, and never a
+ * with one key id; `primary` and `next.id` are the labels of two keys. Throws one Error that names every breach by label, and never a
  * byte of a secret. The secrets stay the caller's to wipe.
  */
-export function loadKeyring(keys: readonly KeySource[], primary: string): Keyring {
+export function loadKeyring(keys: readonly KeySource[], primary: string, next?: NextKey): Keyring {
   const problems: string[] = [];
   const byLabel = new Map<string, Key>();
   const labelOfSecret = new Map<string, string>();
@@ -161,31 +180,22 @@ export function loadKeyring(keys: readonly KeySource[], primary: string): Keyrin
     byLabel.set(id, key);
   }
   if (keys.length === 0) problems.push("the ring has no key");
-  const primaryKey = byLabel.get(primary);
-  if (primaryKey === undefined) {
+  const find = (label: string, role: string): Key | undefined => {
+    const key = byLabel.get(label);
     const labels = [...byLabel.keys()].map((id) => JSON.stringify(id)).join(", ");
-    problems.push(`the primary ${JSON.stringify(primary)} is not in the ring${labels && ` (${labels})`}`);
-  }
+    if (key === undefined)
+      problems.push(`the ${role} ${JSON.stringify(label)} is not in the ring${labels && ` (${labels})`}`);
+    return key;
+  };
+  const primaryKey = find(primary, "primary");
+  const nextKey = next && find(next.id, "next key");
+  if (primary === next?.id) problems.push("the next key is the primary itself");
   if (problems.length > 0 || primaryKey === undefined) throw new Error(problems.join("\n"));
-  return new Keyring([...byLabel.values()], primaryKey);
-}
-
-/**
- * The bytes of a secret file. Text (UTF-8 without control characters, but for line ends at its end, which are cut) is
- * read so: an even number of hexadecimal digits, from 64 on, or 43 and more characters of canonical unpadded base64url
- * give the bytes they spell; other text, and any binary file, is taken as it is. Throws Error below 32 bytes, also
- * for fewer than 64 hexadecimal digits: half a key must not pass because its spelling is long. Never quotes content.
- */
-export function decodeSecret(file: Buffer): Buffer {
-  const text = secretText(file);
-  const secret = text === undefined ? Buffer.from(file) : decodeSecretText(text);
-  if (secret.length < MIN_SECRET_BYTES) throw tooShort(`${secret.length} bytes`);
-  return secret;
-}
-
-/** A new secret: 32 random bytes as 43 characters of base64url, one of the spellings `decodeSecret` reads. */
-export function generateSecret(random: (bytes: number) => Buffer = randomBytes): string {
-  return random(MIN_SECRET_BYTES).toString("base64url");
+  return new Keyring(
+    [...byLabel.values()],
+    primaryKey,
+    next && nextKey && { key: nextKey, notBefore: next.notBefore },
+  );
 }
 
 /** A ring with one random key that nobody else has: nothing it seals opens after a restart or on another replica. */
@@ -199,28 +209,4 @@ function deriveKey(id: string, secret: Buffer): { key: Key; fingerprint: string 
   const key = new Key(id, digest.subarray(0, KEY_ID_BYTES), new XaesKey(derived));
   derived.fill(0);
   return { key, fingerprint: digest.toString("hex") };
-}
-
-function secretText(file: Buffer): string | undefined {
-  let end = file.length;
-  while (file[end - 1] === 0x0a || file[end - 1] === 0x0d) end -= 1;
-  const text = file.subarray(0, end);
-  const isText = isUtf8(text) && text.every((byte) => byte >= 0x20 && byte !== 0x7f);
-  return isText ? text.toString("utf8") : undefined;
-}
-
-function decodeSecretText(text: string): Buffer {
-  if (/^[0-9a-fA-F]+$/.test(text)) {
-    if (text.length < 2 * MIN_SECRET_BYTES) throw tooShort(`${text.length} hexadecimal digits`);
-    if (text.length % 2 === 0) return Buffer.from(text, "hex");
-  }
-  const decoded = Buffer.from(text, "base64url");
-  if (decoded.length >= MIN_SECRET_BYTES && decoded.toString("base64url") === text) return decoded;
-  return Buffer.from(text, "utf8");
-}
-
-function tooShort(found: string): Error {
-  return new Error(
-    `the secret has ${found}; at least ${MIN_SECRET_BYTES} bytes are needed (make one with: sealgate keys new)`,
-  );
 }

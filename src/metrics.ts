@@ -3,7 +3,8 @@
  */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { AuditRecord } from "./audit/record.ts";
-import type { Keyring } from "./keyring.ts";
+import type { ReloadStatus } from "./config/reload.ts";
+import type { KeyLabel } from "./keyring.ts";
 import type { Limits } from "./limits.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
 
@@ -37,9 +38,11 @@ export interface Metrics {
 
 /** Registers the metrics; gauges read their sources when scraped. */
 export function createMetrics(sources: {
-  readonly ring: Keyring;
+  /** The keys in force. */
+  readonly keys: { labels(): readonly KeyLabel[] };
   readonly store: RedemptionStore;
   readonly limits: Limits;
+  readonly reloads: () => ReloadStatus;
 }): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -98,13 +101,33 @@ export function createMetrics(sources: {
       this.set(sources.store.health().available ? 1 : 0);
     },
   });
-  const keys = new Gauge({
+  new Gauge({
     name: "sealgate_keys",
-    help: "Keys in the ring by label; 1 for the primary, 0 for keys that only open",
-    labelNames: ["id"],
+    help: "Keys in the ring by label and key id; 1 for the key that seals, 0 for keys that only open",
+    labelNames: ["id", "key_id"],
     registers,
+    collect() {
+      this.reset();
+      for (const { id, keyId, seals } of sources.keys.labels())
+        this.set({ id, key_id: keyId }, seals ? 1 : 0);
+    },
   });
-  for (const { id, primary } of sources.ring.labels()) keys.set({ id }, primary ? 1 : 0);
+  new Gauge({
+    name: "sealgate_reload_successful",
+    help: "1 if what the configuration was last read as is in force",
+    registers,
+    collect() {
+      this.set(sources.reloads().successful ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: "sealgate_reload_success_timestamp_seconds",
+    help: "When the configuration was last read without a problem",
+    registers,
+    collect() {
+      this.set(sources.reloads().succeededAt / 1000);
+    },
+  });
   return {
     observe(record) {
       const { route, outcome } = record;

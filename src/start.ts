@@ -7,7 +7,9 @@ import { type AuditLog, openAuditLog } from "./audit/sinks.ts";
 import { createAuthorizer } from "./authorization.ts";
 import type { Ask, Route } from "./call.ts";
 import type { LoadedConfig } from "./config/load.ts";
+import { changedSections, createReloader } from "./config/reload.ts";
 import type { Config } from "./config/schema.ts";
+import { tokenBytesFor } from "./envelope/format.ts";
 import { randomPool } from "./envelope/seal.ts";
 import type { Gateway } from "./gateway.ts";
 import { compileGlobs } from "./glob.ts";
@@ -15,7 +17,7 @@ import { buildAdmin } from "./health.ts";
 import type { ClientTimeouts } from "./http/connections.ts";
 import { createReach } from "./http/origin.ts";
 import { buildServer } from "./http/server.ts";
-import { ephemeralKeyring, loadKeyring } from "./keyring.ts";
+import { Keys } from "./keys.ts";
 import { createLimits } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
@@ -42,6 +44,8 @@ export interface Running {
   /** Where it listens: `http://host:port`, with the port that was given out for port 0. */
   readonly url: string;
   readonly adminUrl: string | undefined;
+  /** Reads the configuration again; see `createReloader`. */
+  reload(): Promise<boolean>;
   /** Drains within `grace` milliseconds (default `server.shutdownGrace`) and closes everything. */
   close(grace?: number): Promise<void>;
 }
@@ -60,8 +64,9 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
     for (const closer of closers.toReversed()) await closer();
   };
   try {
-    const ring =
-      config.keys === undefined ? ephemeralKeyring(random) : loadKeyring(secrets.keys, config.keys.primary);
+    const keys = new Keys(loaded, { log, now, random });
+    const reloader = createReloader(loaded, { take: (next) => takeUp(keys, config, next, log), log, now });
+    closers.push(() => reloader.close());
     const audit = surroundings.audit ?? (await openAuditLog(config.audit.sinks));
     closers.push(() => audit.close());
     const store = await openStore(loaded, { log, now, random });
@@ -73,14 +78,15 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
     });
     closers.push(async () => authenticator.close?.());
     const limits = createLimits(config.server.limits);
-    const metrics = createMetrics({ ring, store, limits });
+    const metrics = createMetrics({ keys, store, limits, reloads: reloader.status });
     const routes = config.routes.map((route) => openRoute(loaded, route));
     closers.push(() => Promise.all(routes.map((route) => route.upstream.close())));
-    const { audience, ttl, maxStateBytes } = config.envelope;
+    const { envelope } = config;
+    const maxTokenBytes = tokenBytesFor(envelope.maxStateBytes, envelope.maxSchemaBytes);
     const gateway: Gateway = {
       config,
       authorizer: createAuthorizer(config.authorization),
-      roundTrip: { ring, audience, ttl, maxStateBytes, store, now, random },
+      roundTrip: { ...envelope, keys, maxTokenBytes, store, now, random },
       limits,
       metrics,
       audit,
@@ -103,9 +109,11 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       adminUrl = await listen(admin, config.admin.listen, "http");
     }
     const url = await listen(server.app, config.server.listen, secrets.tls === undefined ? "http" : "https");
+    reloader.start();
     return {
       url,
       adminUrl,
+      reload: reloader.reload,
       async close(grace = config.server.shutdownGrace) {
         await server.drain(grace);
         await close();
@@ -115,6 +123,13 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
     await close();
     throw error;
   }
+}
+
+/** Of a changed configuration only the keys are taken up; the rest is said to wait for a restart. */
+function takeUp(keys: Keys, inForce: Config, next: LoadedConfig, log: Log): void {
+  keys.take(next);
+  const sections = changedSections(inForce, next.config).filter((name) => name !== "keys");
+  if (sections.length > 0) log.warn({ sections }, "changed settings that wait for a restart");
 }
 
 async function openStore(

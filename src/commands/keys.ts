@@ -1,6 +1,6 @@
 /** `sealgate keys new`: a secret for `keys.ring`. */
 import { open, unlink } from "node:fs/promises";
-import { generateSecret } from "../keyring.ts";
+import { generateSecret } from "../key-secret.ts";
 import { EXIT } from "./exit.ts";
 
 const CAUSES: Readonly<Record<string, string>> = {

@@ -94,18 +94,30 @@ function checkAuthentication({ authentication, server, routes }: Sound, report: 
   }
 }
 
+function checkRing({ primary, next, ring, folder }: NonNullable<Sound["keys"]>, report: Report): void {
+  if ((ring === undefined) === (folder === undefined)) {
+    const what = ring === undefined ? "holds neither ring nor folder" : "holds ring and folder at once";
+    report.problem(["keys"], `${what}, allowed one of them`);
+  }
+  if (next?.id === primary) {
+    report.problem(["keys", "next", "id"], "is keys.primary itself, allowed the key that takes its place");
+  }
+  // The names in a folder are known when it is read.
+  if (ring === undefined) return;
+  const ids = ring.map((key) => key.id);
+  reportTwins(report, ids, (index) => ["keys", "ring", index, "id"], "id");
+  if (!ids.includes(primary)) report.problem(["keys", "primary"], "is not the id of a key in keys.ring");
+  if (next !== undefined && !ids.includes(next.id)) {
+    report.problem(["keys", "next", "id"], "is not the id of a key in keys.ring");
+  }
+}
+
 function checkKeys(
   { keys, redemption, redis, server }: Sound,
   report: Report,
   given: ReadonlySet<string>,
 ): void {
-  if (keys !== undefined) {
-    const ids = keys.ring.map((key) => key.id);
-    reportTwins(report, ids, (index) => ["keys", "ring", index, "id"], "id");
-    if (!ids.includes(keys.primary)) {
-      report.problem(["keys", "primary"], "is not the id of a key in keys.ring");
-    }
-  }
+  if (keys !== undefined) checkRing(keys, report);
   if (redemption === undefined) return;
   const store = redemption.store ?? (given.has("redis") ? "redis" : "memory");
   if (store === "redis" && !given.has("redis")) {

@@ -7,7 +7,9 @@ import * as z from "zod";
 import { isHostAuthority, isNetwork, type Listen, parseListen, parseUrl } from "./addresses.ts";
 import {
   DURATION_PATTERN,
+  INSTANT_PATTERN,
   parseDuration,
+  parseInstant,
   parseSize,
   printDuration,
   printSize,
@@ -66,6 +68,15 @@ export function size(min: number, max: number) {
   );
 }
 
+/** A moment, in unix seconds. */
+export function instant() {
+  return field(
+    "a time with its zone, such as 2026-12-01T09:00:00Z",
+    (given, refuse) => parseInstant(given) ?? refuse("is not a time"),
+    { pattern: INSTANT_PATTERN },
+  );
+}
+
 /** A whole number between two bounds. */
 export function whole(min: number, max: number) {
   const error = `a whole number from ${min} to ${max}`;
@@ -111,7 +122,8 @@ export function oneOf<S extends Record<string, z.ZodType>>(shape: S, allowed: st
 }
 
 const PATH_TEXT = "the path of a file, relative to the folder of this file or absolute";
-const filePath = matching(PATH_TEXT, "^[^\\u0000-\\u001f\\u007f]{1,4096}$");
+const PATH_PATTERN = "^[^\\u0000-\\u001f\\u007f]{1,4096}$";
+const filePath = matching(PATH_TEXT, PATH_PATTERN);
 
 /** A text of printable characters, at most `max` long. */
 export function text(what: string, max = 512) {
@@ -140,6 +152,11 @@ export function secretRef() {
 /** A place on disk. */
 export function path() {
   return filePath;
+}
+
+/** A folder on disk. */
+export function folder() {
+  return matching(PATH_TEXT.replace("a file", "a folder"), PATH_PATTERN);
 }
 
 /** `host:port` or `[::1]:port`. */

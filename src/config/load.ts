@@ -20,6 +20,8 @@ export interface LoadedConfig {
   readonly config: Config;
   readonly warnings: readonly string[];
   readonly secrets: Secrets;
+  /** Where it can be read again. */
+  readonly source?: { readonly file: string; readonly env: NodeJS.ProcessEnv };
 }
 
 const CAUSES: Readonly<Record<string, string>> = {
@@ -68,10 +70,15 @@ function readSections(
  * Reads, checks and resolves a configuration, with all files it refers to.
  * @param file path of the YAML file; relative paths inside it start at its folder
  * @param env where `{ env }` secrets come from
+ * @param now milliseconds since the epoch, for what depends on time
  * @throws ConfigFileError when the file cannot be read
  * @throws ConfigError with every problem, sorted by place
  */
-export async function loadConfig(file: string, env: NodeJS.ProcessEnv): Promise<LoadedConfig> {
+export async function loadConfig(
+  file: string,
+  env: NodeJS.ProcessEnv,
+  now: () => number = Date.now,
+): Promise<LoadedConfig> {
   const doc = readDocument(await readConfigFile(file));
   const problems: ConfigProblem[] = [];
   const warnings: ConfigProblem[] = [];
@@ -97,10 +104,10 @@ export async function loadConfig(file: string, env: NodeJS.ProcessEnv): Promise<
   const folder = dirname(resolve(file));
   // The files of sound sections are read even when others are broken: the operator should see it all in one run.
   const config = resolveConfig({ ...FALLBACK, ...sections }, folder);
-  const secrets = await loadMaterial(config, env, report);
+  const secrets = await loadMaterial(config, env, report, now());
   if (problems.length > 0) throw new ConfigError(finish(problems));
   const lines = finish(warnings).map((w) => `${w.file}:${w.line}:${w.column} ${w.path}: ${w.message}`);
-  return { config, warnings: lines, secrets };
+  return { config, warnings: lines, secrets, source: { file: resolve(file), env } };
 }
 
 /** What stands in for a broken section while the files of the others are read; never part of a result. */

@@ -6,16 +6,17 @@ import { X509Certificate } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createSecureContext } from "node:tls";
-import { decodeSecret } from "../keyring.ts";
+import type { KeySource } from "../keyring.ts";
 import type { Step } from "./json-schema.ts";
+import { loadKeys } from "./key-material.ts";
 import type { Report } from "./report.ts";
 import type { Config, Secret } from "./schema.ts";
 import { loadFile, loadSecret, type Material, SecretError, secretLine } from "./secret.ts";
 
 /** What was read. Holds secrets: never log it, hand on only the part that is needed. */
 export interface Secrets {
-  /** Decoded secrets of `keys.ring`, in its order; empty when no key is configured. */
-  readonly keys: readonly { readonly id: string; readonly secret: Buffer }[];
+  /** Decoded secrets of the ring, in the order of `keys.ring` or of names in `keys.folder`; empty when no key is configured. */
+  readonly keys: readonly KeySource[];
   readonly redisPassword?: string;
   /** PEM of `redis.tls.ca`. */
   readonly redisCa?: Buffer;
@@ -28,9 +29,6 @@ export interface Secrets {
   /** Absolute path, as in `issuers[].jwks.file` of the resolved configuration → the key set, with public keys only. */
   readonly jwksFiles: ReadonlyMap<string, unknown>;
 }
-
-const SHORT_KEY =
-  "the secret is shorter than 32 bytes (64 hexadecimal digits, 43 characters of base64url); `sealgate keys new` makes one";
 
 async function isFolder(path: string): Promise<boolean> {
   try {
@@ -46,15 +44,6 @@ function bearer(line: string): string {
   // RFC 6750 section 2.1
   if (!/^[A-Za-z0-9._~+/-]+=*$/.test(line)) throw new SecretError("the secret is not a bearer token");
   return `Bearer ${line}`;
-}
-
-function ringSecret(bytes: Buffer): Buffer {
-  try {
-    return decodeSecret(bytes);
-  } catch {
-    // Not the cause's own text: whatever it says, it was made while the secret was at hand.
-    throw new SecretError(SHORT_KEY);
-  }
 }
 
 function authorities(bytes: Buffer): Buffer {
@@ -91,8 +80,14 @@ function keySet(bytes: Buffer): unknown {
  * Reads everything `config` refers to.
  * @param config resolved, so file paths are absolute
  * @param report takes what is wrong, by the path of the setting
+ * @param now milliseconds since the epoch
  */
-export async function loadMaterial(config: Config, env: NodeJS.ProcessEnv, report: Report): Promise<Secrets> {
+export async function loadMaterial(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  report: Report,
+  now: number,
+): Promise<Secrets> {
   const read = async <T>(
     path: readonly Step[],
     load: () => Promise<Material>,
@@ -121,16 +116,10 @@ export async function loadMaterial(config: Config, env: NodeJS.ProcessEnv, repor
   const fileOf = <T>(path: readonly Step[], file: string, decode: (bytes: Buffer) => T, secret = false) =>
     read([...path, "file"], () => loadFile(file), decode, secret);
 
-  const keys: { id: string; secret: Buffer }[] = [];
-  for (const [index, { id, secret }] of (config.keys?.ring ?? []).entries()) {
-    const path = ["keys", "ring", index, "secret"];
-    const bytes = await secretOf(path, secret, ringSecret);
-    if (bytes === undefined) continue;
-    const twin = keys.findIndex((key) => key.secret.equals(bytes));
-    if (twin >= 0)
-      report.problem(path, "is the secret of another key of the ring, allowed one key per secret");
-    keys.push({ id, secret: bytes });
-  }
+  const keys =
+    config.keys === undefined
+      ? []
+      : await loadKeys(config.keys, { env, report, replicas: config.server.replicas, now });
 
   for (const [index, sink] of config.audit.sinks.entries()) {
     if (sink.type === "file" && !(await isFolder(dirname(sink.path)))) {

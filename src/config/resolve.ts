@@ -15,13 +15,15 @@ type Always = Required | "authorization" | "routes" | "errors" | "audit" | "log"
 /** All sections: those that have defaults, and the optional ones if they stand in the file. */
 export type Whole = Pick<Sections, Always> & Partial<Pick<Sections, Exclude<keyof Sections, Always>>>;
 
-/** Makes each `file` and `path` below `value` absolute: relative ones start at `folder`. Returns a copy. */
+const PATH_NAMES: ReadonlySet<string> = new Set(["file", "folder"]);
+
+/** Makes each `file` and `folder` below `value` absolute: relative ones start at `folder`. Returns a copy. */
 function absolute<T>(value: T, folder: string): T {
   if (Array.isArray(value)) return value.map((entry) => absolute(entry, folder)) as T;
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).map(([name, member]) => [
     name,
-    name === "file" && typeof member === "string" ? resolve(folder, member) : absolute(member, folder),
+    PATH_NAMES.has(name) && typeof member === "string" ? resolve(folder, member) : absolute(member, folder),
   ]);
   return Object.fromEntries(entries) as T;
 }

@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import { authentication, authorization, type policy } from "./caller-settings.ts";
-import { duration, flag, label, list, path, secretRef, size, some, text } from "./fields.ts";
+import { duration, flag, folder, instant, label, list, path, secretRef, size, some, text } from "./fields.ts";
 import { admin, redis, server } from "./listener-settings.ts";
 import { capability, roundTrip, route } from "./route-settings.ts";
 
@@ -12,17 +12,32 @@ export { ALGORITHMS } from "./caller-settings.ts";
 
 const KIB = 1_024;
 const MIB = 1_024 * KIB;
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
-const keys = z.strictObject({
-  primary: label().describe("The id of the key that seals. The others only open."),
-  ring: some(
-    z.strictObject({
-      id: label().describe("A name for people. Not secret, not part of the envelope."),
-      secret: secretRef().describe("At least 32 bytes; `sealgate keys new` makes one."),
-    }),
-  ).describe("All keys. Rotation: add everywhere, promote, remove after envelope.ttl."),
-});
+const keys = z
+  .strictObject({
+    primary: label().describe("The id of the key that seals. The others only open."),
+    next: z
+      .strictObject({
+        id: label().describe("The id of the key that takes over."),
+        notBefore: instant().describe("When it begins to seal. All replicas must have it by then."),
+      })
+      .exactOptional()
+      .describe("Takes the place of the primary at a time that is set beforehand."),
+    ring: some(
+      z.strictObject({
+        id: label().describe("A name for people. Not secret, not part of the envelope."),
+        secret: secretRef().describe("At least 32 bytes; `sealgate keys new` makes one."),
+      }),
+    )
+      .exactOptional()
+      .describe("All keys. Rotation: add everywhere, promote, remove after envelope.ttl."),
+    folder: folder()
+      .exactOptional()
+      .describe("Instead of ring: a folder with one file per key, named by its id."),
+  })
+  .meta({ oneOf: [{ required: ["ring"] }, { required: ["folder"] }] });
 
 const envelope = z.strictObject({
   ttl: duration(1_000, 24 * HOUR)
@@ -34,6 +49,12 @@ const envelope = z.strictObject({
   maxStateBytes: size(256, 1 * MIB)
     .prefault("64KiB")
     .describe("Largest state accepted from an upstream."),
+  maxSchemaBytes: size(1 * KIB, 64 * KIB)
+    .prefault("16KiB")
+    .describe("Largest form schemas accepted in one question round, all together: they are sealed whole."),
+  clockSkew: duration(0, 5 * MINUTE)
+    .prefault("60s")
+    .describe("How far ahead of its own clock a gateway accepts the time of sealing."),
 });
 
 const redemption = z.strictObject({

@@ -17,10 +17,13 @@ export class SecretError extends Error {
   override readonly name = "SecretError";
 }
 
-/** What was read. `exposed`: users other than the owner can reach the content. */
+/** What was read. */
 export interface Material {
   readonly bytes: Buffer;
+  /** Users other than the owner can reach the content. */
   readonly exposed: boolean;
+  /** When the file was last written, in milliseconds since the epoch. Not known of a variable. */
+  readonly writtenAt?: number;
 }
 
 const CAUSES: Readonly<Record<string, string>> = {
@@ -46,7 +49,8 @@ export async function loadFile(path: string): Promise<Material> {
       if (info.size > MAX_FILE_BYTES) throw new SecretError("the file is larger than 1MiB");
       const bytes = await handle.readFile();
       if (bytes.length === 0) throw new SecretError("the file is empty");
-      return { bytes, exposed: process.platform !== "win32" && (info.mode & OTHERS) !== 0 };
+      const exposed = process.platform !== "win32" && (info.mode & OTHERS) !== 0;
+      return { bytes, exposed, writtenAt: info.mtimeMs };
     } finally {
       await handle.close();
     }

@@ -1,5 +1,5 @@
 /**
- * Durations and sizes as operators write them. A bare number is refused everywhere: nobody can see whether
+ * Durations, sizes and times as operators write them. A bare number is refused everywhere: nobody can see whether
  * `600` means seconds or milliseconds, or kilobytes or bytes.
  */
 
@@ -11,6 +11,11 @@ export const DURATION_PATTERN = "^(0|[1-9][0-9]{0,11})(ms|s|m|h)$";
 /** The text of a size: a whole number and one binary unit. */
 export const SIZE_PATTERN = "^(0|[1-9][0-9]{0,11})(B|KiB|MiB|GiB)$";
 
+/** The text of a time: RFC 3339 section 5.6, in whole seconds. */
+export const INSTANT_PATTERN =
+  "^20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(Z|[+-][0-9]{2}:[0-9]{2})$";
+
+const INSTANT = new RegExp(INSTANT_PATTERN);
 const DURATION = new RegExp(DURATION_PATTERN);
 const SIZE = new RegExp(SIZE_PATTERN);
 
@@ -46,4 +51,15 @@ export function printDuration(ms: number): string {
 /** Bytes → the shortest text that `parseSize` reads back to the same number. */
 export function printSize(bytes: number): string {
   return print(bytes, SIZE_BYTES);
+}
+
+/** `2026-12-01T09:00:00Z` → unix seconds; `undefined` for any other text, and for a day or time that does not exist. Never throws. */
+export function parseInstant(text: string): number | undefined {
+  const ms = INSTANT.test(text) ? Date.parse(text) : Number.NaN;
+  const local = text.slice(0, 19);
+  // The same clock time read back, since `Date` takes the 30th of February for the 2nd of March.
+  const day = Date.parse(`${local}Z`);
+  if (Number.isNaN(ms) || Number.isNaN(day) || new Date(day).toISOString().slice(0, 19) !== local)
+    return undefined;
+  return ms / 1000;
 }

@@ -141,11 +141,15 @@ function framed(part: Uint8Array): Buffer {
   return Buffer.concat([length, part]);
 }
 
+/** Room for all claims but state and schemas, as JSON. */
+const OTHER_CLAIMS_BYTES = 32 * 1024;
+
 /**
- * A token size that holds every claim set whose state is at most `maxStateBytes` of UTF-8 and whose other claims
- * take at most 64 KiB as JSON. JSON can make six bytes of one, base64url four of three.
+ * A token size that holds every claim set whose state is at most `maxStateBytes` of UTF-8, whose form schemas are at
+ * most `maxSchemaBytes` of JSON text, and whose other claims take at most 32 KiB as JSON. Inside a JSON string a byte
+ * of a state can take six, one of a JSON text two; base64url makes four of three.
  */
-export function tokenBytesFor(maxStateBytes: number): number {
-  const bytes = HEAD_BYTES + TAG_BYTES + 64 * 1024 + 6 * maxStateBytes;
+export function tokenBytesFor(maxStateBytes: number, maxSchemaBytes: number): number {
+  const bytes = HEAD_BYTES + TAG_BYTES + OTHER_CLAIMS_BYTES + 2 * maxSchemaBytes + 6 * maxStateBytes;
   return PREFIX.length + Math.ceil((bytes * 4) / 3);
 }

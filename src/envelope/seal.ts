@@ -28,7 +28,7 @@ export function randomPool(fill: (bytes: number) => Buffer = randomBytes): (byte
 const pooled = randomPool();
 
 /**
- * Seals claims under the ring's primary key, for one audience (not empty; equal on all replicas).
+ * Seals claims under the key that seals at `claims.iat`, for one audience (not empty; equal on all replicas).
  * `random` must return fresh random bytes; tests may fix it, production leaves it alone.
  * Throws TypeError when claims, audience or nonce are not what they must be: nothing half valid is ever sealed.
  */
@@ -39,7 +39,6 @@ export function seal(ring: Keyring, audience: string, claims: Claims, random = p
   const nonce = random(NONCE_BYTES);
   if (nonce.length !== NONCE_BYTES)
     throw new TypeError("random bytes of the wrong length; nothing was sealed");
-  const key = ring.primary;
-  const body = key.seal(nonce, plaintext, audience);
-  return printToken({ keyId: key.keyId, nonce, body });
+  const key = ring.sealer(claims.iat);
+  return printToken({ keyId: key.keyId, nonce, body: key.seal(nonce, plaintext, audience) });
 }

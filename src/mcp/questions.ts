@@ -37,7 +37,7 @@ export type QuestionFault =
   | UrlFault
   | SamplingFault;
 
-/** All form schemas of one result together, in bytes as sent; they are sealed whole. */
+/** Default bound for all form schemas of one result together, in bytes as sent; they are sealed whole. */
 export const MAX_SCHEMA_BYTES = 16 * 1024;
 /** Bounds for what else of the questions is sealed. */
 export const MAX_QUESTIONS = 256;
@@ -47,10 +47,14 @@ const REQUEST_NAMES = knownNames("jsonrpc", "id", "method", "params", "_meta");
 const ELICITATION_NAMES = knownNames("mode", "message", "requestedSchema", "url", "_meta");
 
 /**
- * Reads the untrusted value of `inputRequests`; an empty object is legal and gives no questions. Throws Refusal
- * `upstream_fault` with a QuestionFault.
+ * Reads the untrusted value of `inputRequests`; an empty object is legal and gives no questions. `maxSchemaBytes`
+ * bounds the form schemas together. Throws Refusal `upstream_fault` with a QuestionFault.
  */
-export function parseQuestions(doc: JsonText, inputRequests: Node): Question[] {
+export function parseQuestions(
+  doc: JsonText,
+  inputRequests: Node,
+  maxSchemaBytes = MAX_SCHEMA_BYTES,
+): Question[] {
   if (doc.kind(inputRequests) !== "object") throw fault("input_requests");
   if (!doc.wellFormed(inputRequests)) throw fault("lone_surrogate");
   const questions: Question[] = [];
@@ -59,15 +63,15 @@ export function parseQuestions(doc: JsonText, inputRequests: Node): Question[] {
   for (const { key, node } of doc.members(inputRequests)) {
     keyBytes += Buffer.byteLength(key);
     if (questions.length >= MAX_QUESTIONS || keyBytes > MAX_KEY_BYTES) throw fault("too_many_questions");
-    const question = parseQuestion(doc, key, node);
+    const question = parseQuestion(doc, key, node, maxSchemaBytes);
     if (question.kind === "form") schemaBytes += Buffer.byteLength(question.schema);
-    if (schemaBytes > MAX_SCHEMA_BYTES) throw fault("schema_too_large");
+    if (schemaBytes > maxSchemaBytes) throw fault("schema_too_large");
     questions.push(question);
   }
   return questions;
 }
 
-function parseQuestion(doc: JsonText, key: string, node: Node): Question {
+function parseQuestion(doc: JsonText, key: string, node: Node, maxSchemaBytes: number): Question {
   if (doc.kind(node) !== "object") throw fault("question");
   if (hasTwin(doc, node, REQUEST_NAMES)) throw fault("question_case_twin");
   const method = doc.get(node, "method");
@@ -78,13 +82,13 @@ function parseQuestion(doc: JsonText, key: string, node: Node): Question {
   if (kind === "roots/list") return { key, kind: "roots", needs: ["roots"] };
   if (kind !== "elicitation/create" && kind !== "sampling/createMessage") throw fault("unknown_kind");
   if (params === undefined) throw fault("question_params");
-  if (kind === "elicitation/create") return parseElicitation(doc, key, params);
+  if (kind === "elicitation/create") return parseElicitation(doc, key, params, maxSchemaBytes);
   const broken = samplingFault(doc, params);
   if (broken !== undefined) throw fault(broken);
   return { key, kind: "sampling", needs: samplingNeeds(doc, params) };
 }
 
-function parseElicitation(doc: JsonText, key: string, params: Node): Question {
+function parseElicitation(doc: JsonText, key: string, params: Node, maxSchemaBytes: number): Question {
   if (hasTwin(doc, params, ELICITATION_NAMES)) throw fault("question_case_twin");
   const mode = readMode(doc, doc.get(params, "mode"));
   const message = doc.get(params, "message");
@@ -101,7 +105,7 @@ function parseElicitation(doc: JsonText, key: string, params: Node): Question {
   }
   if (schema === undefined) throw fault("schema_shape");
   // Measured before it is looked into.
-  if (doc.end(schema) - doc.start(schema) > MAX_SCHEMA_BYTES) throw fault("schema_too_large");
+  if (doc.end(schema) - doc.start(schema) > maxSchemaBytes) throw fault("schema_too_large");
   const broken = formSchemaFault(doc.value(schema));
   if (broken !== undefined) throw fault(broken);
   return { key, kind: "form", needs: ["form"], schema: doc.raw(schema) };

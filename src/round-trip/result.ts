@@ -5,7 +5,7 @@
 import { requestIdDigest } from "../binding.ts";
 import type { Call } from "../call.ts";
 import { checkQuestions } from "../capability/check.ts";
-import { type Asked, type Claims, tokenBytesFor } from "../envelope/format.ts";
+import type { Asked, Claims } from "../envelope/format.ts";
 import { seal } from "../envelope/seal.ts";
 import { Refusal } from "../errors.ts";
 import type { JsonText, Node } from "../json/scan.ts";
@@ -36,13 +36,14 @@ export function sealRound(
   const state = readState(doc, result, context.maxStateBytes);
   const requests = doc.get(result, "inputRequests");
   const questions =
-    requests === undefined || doc.kind(requests) === "null" ? [] : parseQuestions(doc, requests);
+    requests === undefined || doc.kind(requests) === "null"
+      ? []
+      : parseQuestions(doc, requests, context.maxSchemaBytes);
   if (questions.length === 0 && state === undefined) throw new Refusal("upstream_fault", "nothing_asked");
   checkQuestions(questions, call.declared, call.allow);
   const claims = nextClaims(context, call, before, questions, state);
-  const token = seal(context.ring, context.audience, claims, context.random);
-  if (token.length > tokenBytesFor(context.maxStateBytes))
-    throw new Refusal("upstream_fault", "state_too_large");
+  const token = seal(context.keys.ring, context.audience, claims, context.random);
+  if (token.length > context.maxTokenBytes) throw new Refusal("upstream_fault", "state_too_large");
   const remove = new Set(["ttlMs", "cacheScope"]);
   if (requests !== undefined && doc.kind(requests) === "null") remove.add("inputRequests");
   return { edits: editObject(doc, result, { set: { requestState: JSON.stringify(token) }, remove }), claims };

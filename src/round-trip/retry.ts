@@ -7,7 +7,7 @@
 import { auditChain } from "../audit/record.ts";
 import { checkBinding, requestIdDigest } from "../binding.ts";
 import type { Call } from "../call.ts";
-import { type Claims, EnvelopeError, type EnvelopeFault, tokenBytesFor } from "../envelope/format.ts";
+import { type Claims, EnvelopeError, type EnvelopeFault } from "../envelope/format.ts";
 import { open } from "../envelope/open.ts";
 import { Refusal } from "../errors.ts";
 import { digestParams } from "../json/canonical.ts";
@@ -21,12 +21,18 @@ import { type RedemptionStore, StoreUnavailable } from "../redemption/store.ts";
 
 /** What opening and sealing need besides the call. */
 export interface RoundTripContext {
-  readonly ring: Keyring;
+  /** Holds the ring in force; taken anew for each use. */
+  readonly keys: { readonly ring: Keyring };
   /** `envelope.audience` */
   readonly audience: string;
   /** Milliseconds. */
   readonly ttl: number;
   readonly maxStateBytes: number;
+  readonly maxSchemaBytes: number;
+  /** What a state with all of that may come to, sealed. */
+  readonly maxTokenBytes: number;
+  /** Milliseconds. */
+  readonly clockSkew: number;
   readonly store: RedemptionStore;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -65,8 +71,8 @@ export function openRetry(context: RoundTripContext, call: Call): Retry {
   let claims: Claims;
   try {
     if (doc.kind(state) !== "string" || !doc.wellFormed(state)) throw new EnvelopeError("shape");
-    claims = open(context.ring, context.audience, doc.string(state), tokenBytesFor(context.maxStateBytes));
-    checkBinding(claims, presented(call), context.now() / 1000);
+    claims = open(context.keys.ring, context.audience, doc.string(state), context.maxTokenBytes);
+    checkBinding(claims, presented(call), context.now() / 1000, context.clockSkew / 1000);
   } catch (error) {
     if (!(error instanceof EnvelopeError)) throw error;
     return rejectState(call, error.fault);

@@ -5,7 +5,7 @@ import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
-import { decodeSecret } from "../../src/keyring.ts";
+import { decodeSecret } from "../../src/key-secret.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MAIN = join(ROOT, "src/main.ts");

@@ -82,7 +82,8 @@ t.test("docs/lifecycle.md places every refusal, and names files there are", asyn
 t.test("docs/operations.md lists the metrics there are, with their labels", async (t) => {
   const store = createMemoryStore();
   const metrics = createMetrics({
-    ring: ephemeralKeyring(),
+    keys: { labels: () => ephemeralKeyring().labels(0) },
+    reloads: () => ({ successful: true, succeededAt: 0 }),
     store,
     limits: createLimits({ inFlight: 1, streams: 1 }),
   });

@@ -6,7 +6,7 @@ import { isMap, isScalar, isSeq, parseDocument } from "yaml";
 import { COMMANDS } from "../../src/commands/commands.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { ConfigError } from "../../src/errors.ts";
-import { generateSecret } from "../../src/keyring.ts";
+import { generateSecret } from "../../src/key-secret.ts";
 import { anchors, fences, links, page, pages, ROOT, spans } from "../support/markdown.ts";
 
 const PAGES = pages();

@@ -238,8 +238,12 @@ export const CASES: Readonly<Record<RefusalCode, Case>> = {
   },
   round_limit: {
     script: asksAlways,
-    sections: { roundTrip: { maxRounds: 1 } },
-    provoke: async (p) => p.send(retryOf(await first(p))),
+    sections: { roundTrip: { maxRounds: 11 } },
+    provoke: async (p) => {
+      let state = await first(p);
+      for (let round = 2; round <= 11; round++) state = stateOf(await p.gateway.call(retryOf(state)));
+      return p.send(retryOf(state));
+    },
     cause: "max_rounds",
   },
   upstream_fault: { script: broken, provoke: (p) => p.send(), cause: "status_500" },

@@ -17,25 +17,36 @@ async function open(t: Test, sections: Record<string, unknown>, script = asksAlw
 const reason = async (gateway: TestGateway, state: string): Promise<unknown> =>
   (await gateway.call(retryOf(state))).json.error?.data.reason;
 
-t.test("maxRounds: that many questions and not one more", async (t) => {
-  const { gateway, upstream } = await open(t, { roundTrip: { maxRounds: 3 } });
+t.test("maxRounds: that many questions and not one more; ten retries fit at its least", async (t) => {
+  const { gateway, upstream } = await open(t, { roundTrip: { maxRounds: 11 } });
   let state = stateOf(await gateway.call(TRANSFER));
-  for (const round of [2, 3]) {
+  for (let retry = 1; retry <= 10; retry++) {
     state = stateOf(await gateway.call(retryOf(state)));
-    t.equal(gateway.audit.at(-1)?.round, round);
+    t.equal(gateway.audit.at(-1)?.round, retry + 1);
   }
   const reply = await gateway.call(retryOf(state));
   t.match(reply, { status: 403, json: { error: { code: -32603, data: { reason: "round_limit" } } } });
   t.equal(reply.json.result, undefined, "nothing is asked in vain");
   t.equal(gateway.audit.at(-1)?.cause, "max_rounds");
-  t.equal(upstream.arrived.length, 4, "the last answer did reach the server");
+  t.equal(upstream.arrived.length, 12, "the last answer did reach the server");
   const chains = new Set(gateway.audit.map(({ chain }) => chain));
   t.equal(chains.size, 1, "one call, one chain");
 });
 
 t.test("maxRounds counts per call", async (t) => {
-  const { gateway } = await open(t, { roundTrip: { maxRounds: 1 } });
-  for (let calls = 0; calls < 3; calls++) t.match(stateOf(await gateway.call(TRANSFER)), /^sg1\./);
+  const { gateway } = await open(t, { roundTrip: { maxRounds: 11 } });
+  for (let calls = 0; calls < 12; calls++) t.match(stateOf(await gateway.call(TRANSFER)), /^sg1\./);
+});
+
+t.test("the state does not grow with the rounds", async (t) => {
+  const { gateway } = await open(t, {});
+  let state = stateOf(await gateway.call(TRANSFER));
+  const { length } = state;
+  for (let retry = 1; retry <= 31; retry++) {
+    state = stateOf(await gateway.call(retryOf(state)));
+    t.ok(state.length - length <= 4, "but for the digits of the number");
+  }
+  t.equal(await reason(gateway, state), "round_limit", "the default is 32");
 });
 
 t.test("a state lives for envelope.ttl, to the second", async (t) => {
@@ -85,13 +96,24 @@ t.test("maxAge: where no time is left, nobody is asked", async (t) => {
   t.equal(gateway.audit.at(-1)?.cause, "max_age");
 });
 
-t.test("a state from a clock that is ahead is refused, and good when its time comes", async (t) => {
-  const { gateway } = await open(t, { envelope: { ttl: "30m" } }, asksOnce);
-  gateway.clock.now += 600_000;
-  const state = stateOf(await gateway.call(TRANSFER));
-  gateway.clock.now -= 600_000;
-  t.equal(await reason(gateway, state), "invalid_request_state");
-  t.equal(gateway.audit.at(-1)?.cause, "not_yet");
-  gateway.clock.now += 600_000;
-  t.equal(await reason(gateway, state), undefined);
+t.test("a state from a clock that is ahead: to the second, and good when its time comes", async (t) => {
+  for (const [sections, ahead, cause] of [
+    [{}, 60_000, undefined],
+    [{}, 61_000, "not_yet"],
+    [{ envelope: { clockSkew: "0s" } }, 0, undefined],
+    [{ envelope: { clockSkew: "0s" } }, 1_000, "not_yet"],
+    [{ envelope: { clockSkew: "5m" } }, 300_000, undefined],
+    [{ envelope: { clockSkew: "5m" } }, 301_000, "not_yet"],
+  ] as const) {
+    const { gateway, upstream } = await open(t, sections, asksOnce);
+    gateway.clock.now += ahead;
+    const state = stateOf(await gateway.call(TRANSFER));
+    gateway.clock.now -= ahead;
+    t.equal(await reason(gateway, state), cause && "invalid_request_state", `${ahead} ms`);
+    t.equal(upstream.arrived.length, cause === undefined ? 2 : 1);
+    if (cause === undefined) continue;
+    t.equal(gateway.audit.at(-1)?.cause, cause);
+    gateway.clock.now += ahead;
+    t.equal(await reason(gateway, state), undefined);
+  }
 });

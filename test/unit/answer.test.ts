@@ -59,10 +59,13 @@ function judge(text: string, asked: Asked = {}): Answer {
   };
   const random = (bytes: number): Buffer => Buffer.alloc(bytes, 7);
   const context = {
-    ring,
+    keys: { ring },
     audience: "http://g",
     ttl: 60_000,
     maxStateBytes: 1_024,
+    maxSchemaBytes: 16_384,
+    maxTokenBytes: 100_000,
+    clockSkew: 60_000,
     store,
     now: () => NOW,
     random,

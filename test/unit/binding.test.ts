@@ -27,9 +27,9 @@ const OTHER: Presented = {
   params: digestOf("other params"),
 };
 
-function fault(presented: Presented, now = NOW, claims = CLAIMS): EnvelopeFault | "passes" {
+function fault(presented: Presented, now = NOW, claims = CLAIMS, skew = 60): EnvelopeFault | "passes" {
   try {
-    checkBinding(claims, presented, now);
+    checkBinding(claims, presented, now, skew);
     return "passes";
   } catch (error) {
     if (error instanceof EnvelopeError) return error.fault;
@@ -72,6 +72,10 @@ t.test("time", (t) => {
   t.equal(fault(OWN, CLAIMS.exp), "expired");
   t.equal(fault(OWN, CLAIMS.iat - 60), "passes", "clocks of replicas differ");
   t.equal(fault(OWN, CLAIMS.iat - 61), "not_yet");
+  t.equal(fault(OWN, CLAIMS.iat, CLAIMS, 0), "passes");
+  t.equal(fault(OWN, CLAIMS.iat - 0.001, CLAIMS, 0), "not_yet", "no skew, none allowed");
+  t.equal(fault(OWN, CLAIMS.iat - 300, CLAIMS, 300), "passes");
+  t.equal(fault(OWN, CLAIMS.iat, CLAIMS, Number.NaN), "not_yet", "no limit is no permission");
   t.equal(fault(OWN, Number.NaN), "expired", "no time is no permission");
   t.equal(fault(OWN, Number.POSITIVE_INFINITY), "expired");
   t.equal(fault(OWN, Number.NEGATIVE_INFINITY), "not_yet");

@@ -1,7 +1,7 @@
 import { createHash, hkdfSync } from "node:crypto";
 import { format, inspect } from "node:util";
 import t from "tap";
-import { decodeSecret, ephemeralKeyring, generateSecret, loadKeyring } from "../../src/keyring.ts";
+import { ephemeralKeyring, loadKeyring } from "../../src/keyring.ts";
 
 const secretOf = (fill: number) => Buffer.alloc(32, fill);
 const A = { id: "a", secret: secretOf(1) };
@@ -24,13 +24,13 @@ t.test("a ring finds each of its keys, and seals with the primary only", (t) => 
   const ring = loadKeyring([A, B], "b");
   t.equal(ring.primary.id, "b");
   t.same(
-    ring.labels().map(({ id, primary }) => ({ id, primary })),
+    ring.labels(0).map(({ id, seals }) => ({ id, seals })),
     [
-      { id: "a", primary: false },
-      { id: "b", primary: true },
+      { id: "a", seals: false },
+      { id: "b", seals: true },
     ],
   );
-  for (const { keyId, id } of ring.labels()) t.equal(ring.find(Buffer.from(keyId, "hex"))?.id, id);
+  for (const { keyId, id } of ring.labels(0)) t.equal(ring.find(Buffer.from(keyId, "hex"))?.id, id);
   t.equal(ring.find(Buffer.alloc(4)), undefined);
   t.equal(ring.find(Buffer.alloc(0)), undefined);
   t.equal(ring.find(Buffer.concat([ring.primary.keyId, Buffer.alloc(1)])), undefined);
@@ -50,9 +50,9 @@ t.test("nothing a caller holds can change the ring", (t) => {
   const ring = loadKeyring([A], "a");
   const keyId = ring.primary.keyId.toString("hex");
   ring.primary.keyId.fill(0);
-  ring.labels().pop();
+  ring.labels(0).pop();
   t.equal(ring.primary.keyId.toString("hex"), keyId);
-  t.equal(ring.labels().length, 1);
+  t.equal(ring.labels(0).length, 1);
   t.throws(() => Object.assign(ring.primary, { id: "x" }), TypeError);
   t.end();
 });
@@ -121,74 +121,52 @@ t.test("no form of printing shows key material", (t) => {
   t.end();
 });
 
-t.test("decodeSecret", (t) => {
-  const bytes = Buffer.from(Array.from({ length: 32 }, (_, i) => 255 - i));
-  const hex = bytes.toString("hex");
-  const base64url = bytes.toString("base64url");
-  const good: [string, Buffer, Buffer][] = [
-    ["hexadecimal", Buffer.from(hex), bytes],
-    ["hexadecimal, upper case", Buffer.from(hex.toUpperCase()), bytes],
-    ["hexadecimal with a line end", Buffer.from(`${hex}\n`), bytes],
-    ["hexadecimal with a DOS line end", Buffer.from(`${hex}\r\n`), bytes],
-    ["an odd number of digits is text", Buffer.from(`${hex}0`), Buffer.from(`${hex}0`)],
-    ["base64url", Buffer.from(base64url), bytes],
-    ["base64url with line ends", Buffer.from(`${base64url}\n\n`), bytes],
-    [
-      "base64 with padding is text",
-      Buffer.from(bytes.toString("base64")),
-      Buffer.from(bytes.toString("base64")),
-    ],
-    [
-      "base64url of another spelling is text",
-      Buffer.from(`${base64url.slice(0, -1)}B`),
-      Buffer.from(`${base64url.slice(0, -1)}B`),
-    ],
-    ["a passphrase", Buffer.from(`${"correct horse ".repeat(3)}\n`), Buffer.from("correct horse ".repeat(3))],
-    ["a passphrase in another script", Buffer.from(`${"ключ".repeat(8)}\n`), Buffer.from("ключ".repeat(8))],
-    ["binary", bytes, bytes],
-    [
-      "binary that ends in a line end",
-      Buffer.concat([bytes.subarray(1), Buffer.from("\n")]),
-      Buffer.concat([bytes.subarray(1), Buffer.from("\n")]),
-    ],
-    ["zeros", Buffer.alloc(32), Buffer.alloc(32)],
-  ];
-  for (const [name, file, secret] of good) t.same(decodeSecret(file), secret, name);
-
-  const bad: [string, Buffer][] = [
-    ["empty", Buffer.alloc(0)],
-    ["line ends only", Buffer.from("\n".repeat(40))],
-    ["31 bytes", Buffer.alloc(31, 0xff)],
-    ["31 characters and a line end", Buffer.from(`${"p".repeat(31)}\n`)],
-    ["16 bytes in 32 hexadecimal digits", Buffer.from(hex.slice(0, 32))],
-    ["63 hexadecimal digits", Buffer.from(hex.slice(0, 63))],
-  ];
-  for (const [name, file] of bad) {
-    try {
-      decodeSecret(file);
-      t.fail(name);
-    } catch (error) {
-      t.match((error as Error).message, /at least 32 bytes are needed/, name);
-      t.notMatch((error as Error).message, /fffefd|pppp/);
-    }
-  }
-  t.end();
-});
-
-t.test("decodeSecret returns bytes of its own", (t) => {
-  const file = Buffer.alloc(32, 0xee);
-  const secret = decodeSecret(file);
-  file.fill(0);
-  t.same(secret, Buffer.alloc(32, 0xee));
-  t.end();
-});
-
-t.test("new secrets", (t) => {
-  t.match(generateSecret(), /^[A-Za-z0-9_-]{43}$/);
-  t.not(generateSecret(), generateSecret());
-  t.same(decodeSecret(Buffer.from(`${generateSecret((n) => Buffer.alloc(n, 7))}\n`)), Buffer.alloc(32, 7));
+t.test("a key that is random is another one each time", (t) => {
   const [one, two] = [ephemeralKeyring(), ephemeralKeyring()];
-  t.equal(one.labels().length, 1);
+  t.equal(one.labels(0).length, 1);
   t.not(one.primary.keyId.toString("hex"), two.primary.keyId.toString("hex"));
+  t.end();
+});
+
+t.test("the next key opens from the start and seals from its time on, to the second", (t) => {
+  const ring = loadKeyring([A, B], "a", { id: "b", notBefore: 1_000 });
+  const sealers = [0, 999, 999.999, 1_000, 2 ** 40].map((at) => ring.sealer(at).id);
+  t.same(sealers, ["a", "a", "a", "b", "b"]);
+  t.equal(ring.sealer(Number.NaN).id, "a", "no time is no reason to hurry");
+  t.equal(ring.primary.id, "a");
+  const seals = (at: number) => ring.labels(at).flatMap(({ id, seals }) => (seals ? [id] : []));
+  t.same([seals(999), seals(1_000)], [["a"], ["b"]], "one key seals, never two");
+  for (const { keyId } of ring.labels(0))
+    t.ok(ring.find(Buffer.from(keyId, "hex")), "both open all the time");
+  t.match(
+    String(ring),
+    /^keyring of key a \(\w{8}\), key b \(\w{8}\); primary key a .*, next key b .* from 1970-01-01T00:16:40\.000Z$/,
+  );
+  t.end();
+});
+
+t.test("rings are equal when their texts are", (t) => {
+  const text = (...args: Parameters<typeof loadKeyring>) => String(loadKeyring(...args));
+  const next = { id: "b", notBefore: 1_000 };
+  t.equal(text([A, B], "a", next), text([A, B], "a", { ...next }));
+  const others = [
+    text([A, B], "a"),
+    text([A, B], "b"),
+    text([A], "a"),
+    text([{ ...A, secret: secretOf(3) }, B], "a"),
+    text([A, B], "a", next),
+    text([A, B], "a", { ...next, notBefore: 1_001 }),
+  ];
+  t.equal(new Set(others).size, others.length);
+  t.end();
+});
+
+t.test("a next key must be in the ring, and another than the primary", (t) => {
+  t.throws(() => loadKeyring([A, B], "a", { id: "c", notBefore: 0 }), {
+    message: 'the next key "c" is not in the ring ("a", "b")',
+  });
+  t.throws(() => loadKeyring([A, B], "a", { id: "a", notBefore: 0 }), {
+    message: "the next key is the primary itself",
+  });
   t.end();
 });

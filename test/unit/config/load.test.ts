@@ -29,7 +29,13 @@ t.test("a sound file, with every default", async (t) => {
         },
       ],
     },
-    envelope: { ttl: 600_000, audience: "http://127.0.0.1:8080", maxStateBytes: 65_536 },
+    envelope: {
+      ttl: 600_000,
+      audience: "http://127.0.0.1:8080",
+      maxStateBytes: 65_536,
+      maxSchemaBytes: 16_384,
+      clockSkew: 60_000,
+    },
     roundTrip: { maxRounds: 32, maxAge: 3_600_000, rejection: "error", answersWithoutState: "refuse" },
     redemption: { store: "memory", epoch: "on", eviction: "refuse" },
     capability: { allow: ["elicitation.form", "elicitation.url", "sampling", "roots"], tools: [] },
@@ -54,9 +60,9 @@ t.test("a sound file, with every default", async (t) => {
 t.test("overrides of a route replace, the rest comes from the top", async (t) => {
   const { loaded } = await load(
     t,
-    `${SOUND}    roundTrip: { maxRounds: 3, rejection: tool-error }
+    `${SOUND}    roundTrip: { maxRounds: 30, rejection: tool-error }
     capability: { allow: [] }
-roundTrip: { maxAge: 10m, maxRounds: 8 }
+roundTrip: { maxAge: 10m, maxRounds: 20 }
 capability:
   allow: [roots]
   tools: [{ match: ["x*"], allow: [sampling] }]
@@ -64,7 +70,7 @@ capability:
   );
   const route = loaded?.config.routes[0];
   t.same(route?.roundTrip, {
-    maxRounds: 3,
+    maxRounds: 30,
     maxAge: 600_000,
     rejection: "tool-error",
     answersWithoutState: "refuse",

@@ -45,7 +45,7 @@ t.test("secrets are read relative to the file, decoded, and told when others may
   chmodSync(join(folder, "secrets/k"), 0o644);
   const open = await loadConfig(join(folder, "gate.yaml"), {});
   t.equal(open.secrets.keys[0]?.secret.toString("hex"), "ab".repeat(32));
-  t.same(open.config.keys?.ring[0]?.secret, { file: join(folder, "secrets/k") });
+  t.same(open.config.keys?.ring?.[0]?.secret, { file: join(folder, "secrets/k") });
   t.match(open.warnings, [
     /^.*gate\.yaml:10:\d+ keys\.ring\[0\]\.secret\.file: the file is open to other users/,
   ]);

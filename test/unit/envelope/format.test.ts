@@ -76,13 +76,26 @@ t.test("prototypes are no members", (t) => {
   t.end();
 });
 
-t.test("tokenBytesFor holds the worst state of its size", (t) => {
+t.test("tokenBytesFor holds the worst state and schemas of their sizes", (t) => {
   const ring = ephemeralKeyring();
-  for (const bytes of [0, 1, 1000]) {
-    const cap = tokenBytesFor(bytes);
-    const token = seal(ring, "a", claimsWith({ state: "\u0000".repeat(bytes), target: "x".repeat(60_000) }));
-    t.ok(token.length <= cap);
-    t.equal(open(ring, "a", token, cap).state?.length, bytes);
+  for (const [stateBytes, schemaBytes] of [
+    [0, 1],
+    [1, 1_000],
+    [1_000, 65_536],
+  ] as const) {
+    const cap = tokenBytesFor(stateBytes, schemaBytes);
+    const token = seal(
+      ring,
+      "a",
+      claimsWith({
+        state: "\u0000".repeat(stateBytes),
+        // A JSON text has no control characters but line ends and tabs: at worst two bytes for each.
+        asked: [{ key: "k", kind: "form", schema: '"'.repeat(schemaBytes) }],
+        target: "x".repeat(31_000),
+      }),
+    );
+    t.ok(token.length <= cap, `${token.length} of ${cap}`);
+    t.equal(open(ring, "a", token, cap).state?.length, stateBytes);
   }
   t.end();
 });

@@ -1,0 +1,130 @@
+/**
+ * Reads the configuration again when its files change or when it is asked to. All or nothing: what has a problem, or what
+ * the gateway cannot take up, changes nothing and is logged. One reading at a time.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { ConfigError } from "../errors.ts";
+import { type Log, logError } from "../log.ts";
+import { ConfigFileError } from "./file-error.ts";
+import { type LoadedConfig, loadConfig } from "./load.ts";
+import type { Config } from "./schema.ts";
+import { placesOf, type Watch, watchPlaces } from "./watch.ts";
+
+/** How the last reading ended, the one at start included. */
+export interface ReloadStatus {
+  readonly successful: boolean;
+  /** When a configuration was taken up or found in order last, in milliseconds since the epoch. */
+  readonly succeededAt: number;
+}
+
+/** Follows a configuration file until it is closed. */
+export interface Reloader {
+  status(): ReloadStatus;
+  /** Begins to watch, and reads what may have changed before that. Does nothing without a file. */
+  start(): void;
+  /** Reads now. True when what was read is in force. */
+  reload(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** The configuration is sound, and yet cannot be taken up by a running gateway. The message is one line. */
+export class NotTakenUp extends Error {
+  override readonly name = "NotTakenUp";
+}
+
+/**
+ * @param first what is in force; without a source there is nothing to follow
+ * @param take puts a configuration in force as a whole, or throws `NotTakenUp` and leaves all as it was
+ */
+export function createReloader(
+  first: LoadedConfig,
+  {
+    take,
+    log,
+    now,
+  }: { readonly take: (loaded: LoadedConfig) => void; readonly log: Log; readonly now: () => number },
+): Reloader {
+  let status: ReloadStatus = { successful: true, succeededAt: now() };
+  let places = placesIn(first);
+  let warned: readonly string[] = first.warnings;
+  let watch: Watch | undefined;
+  let closed = false;
+  let last: Promise<boolean> = Promise.resolve(true);
+
+  const follow = (): void => {
+    watch?.close();
+    watch = watchPlaces(
+      places,
+      () => void reload(),
+      (folder, error) => {
+        const err = logError(error);
+        log.warn(
+          { folder, err },
+          "changes of this folder are not seen, SIGHUP reads the configuration again",
+        );
+      },
+    );
+  };
+  const read = async (): Promise<boolean> => {
+    if (first.source === undefined || closed) return status.successful;
+    try {
+      const loaded = await loadConfig(first.source.file, first.source.env, now);
+      if (closed) return status.successful;
+      take(loaded);
+      for (const warning of loaded.warnings)
+        if (!warned.includes(warning)) log.warn({ warning }, "configuration");
+      warned = loaded.warnings;
+      status = { successful: true, succeededAt: now() };
+      const wanted = placesIn(loaded);
+      if (watch !== undefined && !isDeepStrictEqual(wanted, places)) {
+        places = wanted;
+        follow();
+        // What changed in a new place before it was watched.
+        void reload();
+      }
+    } catch (error) {
+      status = { ...status, successful: false };
+      log.error(reasons(error), "the configuration was not taken up, the one before stays in force");
+    }
+    return status.successful;
+  };
+  const reload = (): Promise<boolean> => {
+    last = last.then(read);
+    return last;
+  };
+  return {
+    status: () => status,
+    start() {
+      if (first.source === undefined) return;
+      follow();
+      void reload();
+    },
+    reload,
+    async close() {
+      closed = true;
+      watch?.close();
+      await last;
+    },
+  };
+}
+
+/** The names of the sections in which two configurations differ. */
+export function changedSections(a: Config, b: Config): string[] {
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]) as Set<keyof Config>;
+  return [...names].filter((name) => !isDeepStrictEqual(a[name], b[name])).sort();
+}
+
+/** Every file whose change may be taken up: the configuration itself and its keys. */
+function placesIn({ source, config }: LoadedConfig): ReturnType<typeof placesOf> {
+  if (source === undefined) return [];
+  const secrets = (config.keys?.ring ?? []).flatMap(({ secret }) => ("file" in secret ? [secret.file] : []));
+  const { folder } = config.keys ?? {};
+  return placesOf([source.file, ...secrets], folder === undefined ? [] : [folder]);
+}
+
+/** What an operator reads about a failure: every problem with its place, or the one cause. */
+function reasons(error: unknown): object {
+  if (error instanceof ConfigError) return { problems: error.message.split("\n") };
+  if (error instanceof ConfigFileError || error instanceof NotTakenUp) return { problems: [error.message] };
+  return { err: logError(error) };
+}

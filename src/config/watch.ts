@@ -1,0 +1,69 @@
+/**
+ * Tells when files may have changed; reads none of them. It watches folders, since editors and Kubernetes put a new
+ * file or link in the place of the old one, and a watch on a file would stay with what is gone.
+ */
+import { type FSWatcher, watch } from "node:fs";
+import { basename, dirname } from "node:path";
+
+/** Files of one write come together, and a file that is being written gets time to be whole. */
+const SETTLE_MS = 200;
+
+/** A folder and the names in it that count: files, or all. */
+export interface Place {
+  readonly folder: string;
+  readonly names: ReadonlySet<string> | "all";
+}
+
+/** Something that is watched until it is closed. */
+export interface Watch {
+  close(): void;
+}
+
+/** The places of files and of whole folders, one per folder. Paths are absolute. */
+export function placesOf(files: readonly string[], folders: readonly string[]): Place[] {
+  const places = new Map<string, Set<string> | "all">();
+  for (const file of files) {
+    const names = places.get(dirname(file)) ?? new Set<string>();
+    if (names !== "all") places.set(dirname(file), names.add(basename(file)));
+  }
+  for (const folder of folders) places.set(folder, "all");
+  return [...places].map(([folder, names]) => ({ folder, names }));
+}
+
+/**
+ * Watches until it is closed; keeps no process alive.
+ * @param changed called some time after something changed, at least once after the last change
+ * @param failed called when a folder is not or no longer watched: what changes there will not be seen
+ */
+export function watchPlaces(
+  places: readonly Place[],
+  changed: () => void,
+  failed: (folder: string, error: unknown) => void,
+): Watch {
+  let timer: NodeJS.Timeout | undefined;
+  const soon = (): void => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      changed();
+    }, SETTLE_MS).unref();
+  };
+  const watchers = places.flatMap(({ folder, names }): FSWatcher[] => {
+    try {
+      const watcher = watch(folder, { persistent: false }, (_event, name) => {
+        // A mounted Secret or ConfigMap changes by its link `..data`; no name is known on some systems.
+        if (name === null || names === "all" || names.has(name) || name.startsWith("..")) soon();
+      });
+      watcher.on("error", (error) => failed(folder, error));
+      return [watcher];
+    } catch (error) {
+      failed(folder, error);
+      return [];
+    }
+  });
+  return {
+    close() {
+      clearTimeout(timer);
+      for (const watcher of watchers) watcher.close();
+    },
+  };
+}

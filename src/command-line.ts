@@ -70,8 +70,7 @@ function read(command: Command, args: string[]): ReadonlyMap<string, string> | "
       strict: true,
     }));
   } catch (error) {
-    const message = error instanceof Error ? error.message : "";
-    throw new UsageError(message.split(". ")[0] ?? message, command);
+    throw new UsageError(parseFailure(error, command), command);
   }
   if (values["help"] === true) return "help";
   const given = new Map<string, string>();
@@ -82,6 +81,19 @@ function read(command: Command, args: string[]): ReadonlyMap<string, string> | "
     given.set(name, value);
   }
   return given;
+}
+
+/** What `parseArgs` says, without its advice, and with ours. */
+function parseFailure(error: unknown, command: Command): string {
+  const [message = ""] = (error instanceof Error ? error.message : "").split(". ");
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL") {
+    const file = Object.entries(command.options).find(([, { value }]) => value === "FILE")?.[0];
+    return file === undefined ? message : `${message}, use --${file} FILE`;
+  }
+  const option = /^Unknown option '--([\w-]+)/.exec(message)?.[1];
+  const near = option === undefined ? undefined : nearest(option, [...Object.keys(command.options), "help"]);
+  return near === undefined ? message : `${message}, did you mean --${near}?`;
 }
 
 function unknown(args: readonly string[]): UsageError {

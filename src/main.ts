@@ -6,7 +6,9 @@
 const OLDEST = 24;
 
 if (Number(process.versions.node.split(".")[0]) < OLDEST) {
-  process.stderr.write(`sealgate needs Node ${OLDEST} or newer, this is ${process.versions.node}\n`);
+  process.stderr.write(
+    `sealgate needs Node ${OLDEST} or newer, this is ${process.versions.node}; in its own folder "npx node …" and the npm scripts use the one that npm ci brought (Linux)\n`,
+  );
   process.exitCode = 1;
 } else {
   import("./command-line.ts").then(async ({ run }) => {

@@ -46,7 +46,8 @@ const serve: Command = {
     const upstream = given.get("upstream");
     const listen = given.get("listen");
     if ((config === undefined) === (upstream === undefined)) {
-      throw new UsageError("serve needs either --config or --upstream", serve);
+      const found = config === undefined ? "neither" : "both";
+      throw new UsageError(`serve needs exactly one of --config and --upstream, found ${found}`, serve);
     }
     if (listen !== undefined && upstream === undefined) {
       throw new UsageError("--listen goes with --upstream; with --config it is server.listen", serve);
@@ -85,7 +86,7 @@ const check: Command = {
   exits: ["ok", "usage", "input", "fault", "config"],
   async run(given) {
     const config = given.get("config");
-    if (config === undefined) throw new UsageError("check needs --config", check);
+    if (config === undefined) throw new UsageError("check needs --config FILE", check);
     const module = await import("./check.ts");
     return module.check({ config });
   },

@@ -68,15 +68,24 @@ t.test("a wrong command line: one line, the usage, exit 64, nothing on standard 
     [["--config", "x"], /a command comes first/],
     [["keys"], /keys needs one of: keys new/],
     [["keys", "old"], /keys needs one of: keys new/],
-    [["check"], /check needs --config/],
+    [["check"], /check needs --config FILE\n/],
     [["check", "--config"], /--config/],
     [["check", "--config", ""], /--config needs a value/],
     [["check", "--config", "a", "--config", "b"], /--config is given twice/],
-    [["check", "a.yaml"], /Unexpected argument/],
-    [["check", "--conifg", "a"], /Unknown option '--conifg'/],
+    [["check", "a.yaml"], /Unexpected argument 'a\.yaml', use --config FILE\n/],
+    [["serve", "a.yaml"], /Unexpected argument 'a\.yaml', use --config FILE\n/],
+    [["keys", "new", "a"], /Unexpected argument 'a', use --out FILE\n/],
+    [["schema", "a"], /Unexpected argument 'a'\n/],
+    [["check", "--conifg", "a"], /Unknown option '--conifg', did you mean --config\?\n/],
+    [["serve", "--upstreams", "a"], /did you mean --upstream\?\n/],
+    [["check", "--hlep"], /did you mean --help\?\n/],
+    [["check", "--frobnicate"], /Unknown option '--frobnicate'\n/],
     [["schema", "--config", "a"], /Unknown option/],
-    [["serve"], /either --config or --upstream/],
-    [["serve", "--config", "a", "--upstream", "http://a/"], /either --config or --upstream/],
+    [["serve"], /exactly one of --config and --upstream, found neither\n/],
+    [
+      ["serve", "--config", "a", "--upstream", "http://a/"],
+      /exactly one of --config and --upstream, found both\n/,
+    ],
     [["serve", "--config", "a", "--listen", "127.0.0.1:1"], /--listen goes with --upstream/],
     [["serve", "--upstream", "ftp://a/"], /the upstream must be/],
     [["serve", "--upstream", "http://u:hunter2@a/"], /the upstream must be/],
@@ -168,7 +177,8 @@ t.test("a Node that is too old is told so in one line, before anything else is l
   });
   // What a build makes of main.ts, with nothing beside it: any import would fail.
   writeFileSync(join(folder, "main.mjs"), stripTypeScriptTypes(readFileSync(MAIN, "utf8")));
-  const line = "sealgate needs Node 24 or newer, this is 20.20.2\n";
+  const line =
+    'sealgate needs Node 24 or newer, this is 20.20.2; in its own folder "npx node …" and the npm scripts use the one that npm ci brought (Linux)\n';
   t.same(await start(["--import", join(folder, "old.mjs"), join(folder, "main.mjs")]), {
     code: 1,
     out: "",

@@ -24,7 +24,7 @@ interface Proxy {
   readonly work: (pool: Pool) => Promise<number>;
 }
 
-const META = {
+export const META = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
   "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
@@ -53,7 +53,7 @@ async function post(pool: Pool, name: string, extra: object): Promise<string> {
 }
 
 /** One call without a state: what every ordinary request costs. */
-async function plainCall(pool: Pool): Promise<number> {
+export async function plainCall(pool: Pool): Promise<number> {
   await post(pool, "plain", {});
   return 1;
 }
@@ -134,7 +134,7 @@ async function load(proxy: Proxy, ms: number): Promise<Sample> {
 }
 
 /** User + system time of a process, all its threads (proc(5), fields 14 and 15). */
-function cpuMicroseconds(child: ChildProcess): number {
+export function cpuMicroseconds(child: ChildProcess): number {
   const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return ((Number(fields[11]) + Number(fields[12])) * 1_000_000) / TICKS_PER_SECOND;
 }
@@ -143,7 +143,8 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-async function startProcess(
+/** Starts a script of this folder, or the program, that says its `url` on standard output. */
+export async function startProcess(
   processes: ChildProcess[],
   args: readonly string[],
 ): Promise<{ url: string; process: ChildProcess }> {
@@ -164,7 +165,8 @@ async function startProcess(
   }
 }
 
-const configText = (upstream: string, audit: string): string => `version: 1
+/** A gateway that is open to all, with its audit records in a file. */
+export const configText = (upstream: string, audit: string): string => `version: 1
 server: { listen: "127.0.0.1:0", publicUrl: "http://127.0.0.1:8080" }
 authentication: { mode: anonymous }
 redemption: { store: memory }

@@ -1,15 +1,19 @@
 /**
- * Benchmarks as ratios in one run on one machine: `npm run bench`, or `npm run bench -- micro|gateway`.
+ * Benchmarks as ratios in one run on one machine: `npm run bench`, or `npm run bench -- micro|gateway|streams`.
  * Nothing here is a test; figures of one run are in bench/results.md.
  */
 import { benchGateway } from "./gateway.ts";
 import { benchMicro } from "./micro.ts";
+import { benchStreams } from "./streams.ts";
+
+const PARTS = { micro: benchMicro, gateway: benchGateway, streams: benchStreams };
 
 const only = process.argv[2];
-if (only !== undefined && only !== "micro" && only !== "gateway") {
-  process.stderr.write("usage: npm run bench -- [micro | gateway]\n");
+if (only !== undefined && !Object.hasOwn(PARTS, only)) {
+  process.stderr.write(`usage: npm run bench -- [${Object.keys(PARTS).join(" | ")}]\n`);
   process.exit(64);
 }
 console.log(`Node ${process.version}, ${process.arch}, ${new Date().toISOString().slice(0, 10)}\n`);
-if (only !== "gateway") await benchMicro();
-if (only !== "micro") await benchGateway();
+for (const [name, bench] of Object.entries(PARTS)) {
+  if (only === undefined || only === name) await bench();
+}

@@ -4,8 +4,11 @@
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { COMMANDS, type Command, UsageError } from "./commands/commands.ts";
+import { COMMANDS, type Command } from "./commands/commands.ts";
 import { EXIT } from "./commands/exit.ts";
+import { CannotWrite } from "./commands/files.ts";
+import { UsageError } from "./commands/usage-error.ts";
+import { EditRefused } from "./config/edit-refused.ts";
 import { ConfigFileError } from "./config/file-error.ts";
 import { nearest } from "./config/nearest.ts";
 import { ConfigError } from "./errors.ts";
@@ -36,6 +39,7 @@ function help(command: Command): string {
     name: `--${name}${value === undefined ? "" : ` ${value}`}`,
     text,
   }));
+  if (command.argument !== undefined) options.unshift(command.argument);
   options.push({ name: "--help", text: "Print this." });
   const width = Math.max(...options.map((option) => option.name.length));
   return [
@@ -60,25 +64,37 @@ function find(args: readonly string[]): { command: Command; rest: string[] } | u
 
 function read(command: Command, args: string[]): ReadonlyMap<string, string> | "help" {
   const options = Object.fromEntries(
-    Object.keys(command.options).map((name) => [name, { type: "string" as const, multiple: true }]),
+    Object.entries(command.options).map(([name, { value }]) => [
+      name,
+      { type: value === undefined ? ("boolean" as const) : ("string" as const), multiple: true },
+    ]),
   );
   let values: Record<string, unknown>;
+  let positionals: readonly string[];
   try {
-    ({ values } = parseArgs({
+    ({ values, positionals } = parseArgs({
       args,
       options: { ...options, help: { type: "boolean", short: "h" } },
       strict: true,
+      allowPositionals: command.argument !== undefined,
     }));
   } catch (error) {
     throw new UsageError(parseFailure(error, command), command);
   }
   if (values["help"] === true) return "help";
   const given = new Map<string, string>();
-  for (const [name, list] of Object.entries(values) as [string, string[]][]) {
+  for (const [name, list] of Object.entries(values) as [string, (string | true)[]][]) {
     const [value, second] = list;
     if (second !== undefined) throw new UsageError(`--${name} is given twice`, command);
     if (value === undefined || value === "") throw new UsageError(`--${name} needs a value`, command);
-    given.set(name, value);
+    given.set(name, String(value));
+  }
+  const [argument, ...more] = positionals;
+  if (command.argument !== undefined) {
+    const { name } = command.argument;
+    if (argument === undefined || argument === "") throw new UsageError(`${name} is missing`, command);
+    if (more.length > 0) throw new UsageError(`more than one ${name} is given`, command);
+    given.set(name, argument);
   }
   return given;
 }
@@ -133,7 +149,12 @@ async function dispatch(args: readonly string[]): Promise<number> {
     process.stdout.write(help(found.command));
     return EXIT.ok[0];
   }
-  return found.command.run(given);
+  try {
+    return await found.command.run(given);
+  } catch (error) {
+    // What a command finds wrong with its options is shown with its usage.
+    throw error instanceof UsageError ? new UsageError(error.message, found.command) : error;
+  }
 }
 
 /** What a failure prints, and its exit code. A stack only for what is a fault of this program. */
@@ -149,9 +170,12 @@ function explain(error: unknown): { readonly text: string; readonly code: number
   if (error instanceof ConfigError) {
     const count = error.problems.length;
     const last = `sealgate: ${count} problem${count === 1 ? "" : "s"} in the configuration`;
-    return { text: `${error.message}\n${last}\n`, code: EXIT.config[0] };
+    const warnings = error.warnings.map((warning) => `warning: ${warning}\n`).join("");
+    return { text: `${warnings}${error.message}\n${last}\n`, code: EXIT.config[0] };
   }
   if (error instanceof ConfigFileError) return { text: `sealgate: ${error.message}\n`, code: EXIT.input[0] };
+  if (error instanceof EditRefused) return { text: `sealgate: ${error.message}\n`, code: EXIT.config[0] };
+  if (error instanceof CannotWrite) return { text: `sealgate: ${error.message}\n`, code: EXIT.create[0] };
   // The operating system refused something: an address in use, a folder that may not be written.
   if (error instanceof Error && "syscall" in error) {
     return { text: `sealgate: ${error.message}\n`, code: EXIT.unavailable[0] };

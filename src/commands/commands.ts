@@ -1,5 +1,6 @@
 /** The commands: words, options, help, exit codes, and which module does the work. Modules load when they run. */
 import type { EXIT } from "./exit.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** One command. */
 export interface Command {
@@ -7,22 +8,13 @@ export interface Command {
   readonly usage: string;
   readonly summary: string;
   readonly details: readonly string[];
-  /** Name without dashes → the placeholder of its value, and what it does. Each at most once, each with a value. */
-  readonly options: Readonly<Record<string, { readonly value: string; readonly text: string }>>;
+  /** What stands without an option, if the command takes that; it must be given, under this name in `run`. */
+  readonly argument?: { readonly name: string; readonly text: string };
+  /** Name without dashes → the placeholder of its value (none for a switch), and what it does. Each at most once. */
+  readonly options: Readonly<Record<string, { readonly value?: string; readonly text: string }>>;
   readonly exits: readonly (keyof typeof EXIT)[];
   /** @returns the exit code */
   run(given: ReadonlyMap<string, string>): Promise<number>;
-}
-
-/** The command line is wrong. The message is one line for whoever typed it. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
-  readonly command: Command | undefined;
-
-  constructor(message: string, command?: Command) {
-    super(message);
-    this.command = command;
-  }
 }
 
 const CONFIG = { value: "FILE", text: "The configuration, one YAML file." } as const;
@@ -47,10 +39,10 @@ const serve: Command = {
     const listen = given.get("listen");
     if ((config === undefined) === (upstream === undefined)) {
       const found = config === undefined ? "neither" : "both";
-      throw new UsageError(`serve needs exactly one of --config and --upstream, found ${found}`, serve);
+      throw new UsageError(`serve needs exactly one of --config and --upstream, found ${found}`);
     }
     if (listen !== undefined && upstream === undefined) {
-      throw new UsageError("--listen goes with --upstream; with --config it is server.listen", serve);
+      throw new UsageError("--listen goes with --upstream; with --config it is server.listen");
     }
     if (upstream !== undefined) {
       const [{ quickConfig }, { parseListen }] = await Promise.all([
@@ -58,11 +50,11 @@ const serve: Command = {
         import("../config/addresses.ts"),
       ]);
       const at = listen === undefined ? {} : parseListen(listen);
-      if (at === undefined) throw new UsageError("--listen is not HOST:PORT", serve);
+      if (at === undefined) throw new UsageError("--listen is not HOST:PORT");
       try {
         quickConfig(upstream, at);
       } catch (error) {
-        throw new UsageError(error instanceof Error ? error.message : "--upstream is wrong", serve);
+        throw new UsageError(error instanceof Error ? error.message : "--upstream is wrong");
       }
     }
     const module = await import("./serve.ts");
@@ -76,19 +68,23 @@ const serve: Command = {
 
 const check: Command = {
   words: ["check"],
-  usage: "check --config FILE",
+  usage: "check --config FILE [--previous FILE]",
   summary: "Check a configuration and all files it refers to.",
   details: [
     "Prints every problem at once, with line, column and path. Warnings go to standard error.",
     "Connects to nothing.",
   ],
-  options: { config: CONFIG },
+  options: {
+    config: CONFIG,
+    previous: {
+      value: "FILE",
+      text: "The configuration in force. Warns if a rotation of keys goes on from it in the wrong order.",
+    },
+  },
   exits: ["ok", "usage", "input", "fault", "config"],
   async run(given) {
-    const config = given.get("config");
-    if (config === undefined) throw new UsageError("check needs --config FILE", check);
     const module = await import("./check.ts");
-    return module.check({ config });
+    return module.check({ config: configOf(given, "check"), previous: given.get("previous") });
   },
 };
 
@@ -118,5 +114,76 @@ const keysNew: Command = {
   },
 };
 
+const keysList: Command = {
+  words: ["keys", "list"],
+  usage: "keys list --config FILE",
+  summary: "Print the ring: ids, key ids, which key seals, and where the secrets are.",
+  details: ["Prints nothing of a secret. The key id is computed from the key and stands in every envelope."],
+  options: { config: CONFIG },
+  exits: ["ok", "usage", "input", "fault", "config"],
+  async run(given) {
+    const module = await import("./keys-list.ts");
+    return module.keysList({ config: configOf(given, "keys list") });
+  },
+};
+
+const keysRotate: Command = {
+  words: ["keys", "rotate"],
+  usage: "keys rotate --config FILE [--step add|promote|remove] [--id ID]",
+  summary: "Do one step of a rotation of keys in the configuration, or say which steps there are.",
+  details: [
+    "add makes a secret and its entry, promote makes a key the primary, remove takes a key out of the ring.",
+    "Each step must be on all replicas before the next. The file is replaced at once, comments stay, and",
+    "the text before is kept as FILE.bak.",
+  ],
+  options: {
+    config: CONFIG,
+    step: { value: "STEP", text: "add, promote or remove. Without it nothing is changed." },
+    id: {
+      value: "ID",
+      text: "The key. Default: today's date to add; the only other key to promote or remove.",
+    },
+  },
+  exits: ["ok", "usage", "input", "fault", "create", "later", "config"],
+  async run(given) {
+    const module = await import("./keys-rotate.ts");
+    const step = given.get("step");
+    if (step !== undefined && !module.isStep(step)) {
+      throw new UsageError("--step is none of add, promote, remove");
+    }
+    return module.keysRotate({ config: configOf(given, "keys rotate"), step, id: given.get("id") });
+  },
+};
+
+const inspect: Command = {
+  words: ["inspect"],
+  usage: "inspect TOKEN --config FILE [--state]",
+  summary: "Open a sealed state with the keys of a configuration and print its claims as JSON.",
+  details: [
+    "Says whether a gateway with this configuration would refuse it now, and why. Not judged is what depends",
+    "on the request that brings it, or on the store: caller, method, target, parameters, single use.",
+  ],
+  argument: {
+    name: "TOKEN",
+    text: "The state; - reads it from standard input, where no list of processes shows it.",
+  },
+  options: { config: CONFIG, state: { text: "Show the server's own state too, not only its length." } },
+  exits: ["ok", "usage", "data", "input", "fault", "config"],
+  async run(given) {
+    const module = await import("./inspect.ts");
+    return module.inspect({
+      token: given.get("TOKEN") ?? "",
+      config: configOf(given, "inspect"),
+      state: given.has("state"),
+    });
+  },
+};
+
+function configOf(given: ReadonlyMap<string, string>, command: string): string {
+  const config = given.get("config");
+  if (config === undefined) throw new UsageError(`${command} needs --config FILE`);
+  return config;
+}
+
 /** All commands, in the order of the help. */
-export const COMMANDS: readonly Command[] = [serve, check, schema, keysNew];
+export const COMMANDS: readonly Command[] = [serve, check, schema, keysNew, keysList, keysRotate, inspect];

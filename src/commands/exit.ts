@@ -2,9 +2,11 @@
 export const EXIT = {
   ok: [0, "success"],
   usage: [64, "the command line is wrong"],
+  data: [65, "the token would be refused now"],
   input: [66, "the configuration file cannot be read"],
   unavailable: [69, "the system refused something, for example an address in use"],
   fault: [70, "a fault of the program"],
-  create: [73, "the output file exists or cannot be written"],
+  create: [73, "a file exists already or cannot be written"],
+  later: [75, "too early for this step, nothing was changed"],
   config: [78, "the configuration has problems, all of them printed"],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;

@@ -32,7 +32,8 @@ const CAUSES: Readonly<Record<string, string>> = {
   EPERM: "this user may not read it",
 };
 
-async function readConfigFile(file: string): Promise<Buffer> {
+/** The bytes of a configuration file. @throws ConfigFileError */
+export async function readConfigFile(file: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (error) {

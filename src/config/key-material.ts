@@ -158,8 +158,9 @@ function tryRing(
   report: Report,
 ): void {
   const ids = new Set(found.map(({ id }) => id));
-  // What is missing or there twice was told already.
-  if (ids.size !== found.length || !ids.has(primary) || (next !== undefined && !ids.has(next.id))) return;
+  // What is missing, or there twice, was told already.
+  if (ids.size !== found.length || !ids.has(primary)) return;
+  if (next !== undefined && (next.id === primary || !ids.has(next.id))) return;
   try {
     loadKeyring(found, primary, next);
   } catch (error) {

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import t from "tap";
-import { parseDuration, parseSize, printDuration, printSize } from "../../../src/config/units.ts";
+import {
+  parseDuration,
+  parseInstant,
+  parseSize,
+  printDuration,
+  printSize,
+} from "../../../src/config/units.ts";
 
 t.test("durations", async (t) => {
   const good: [string, number][] = [
@@ -64,4 +70,22 @@ t.test("sizes", async (t) => {
 t.test("what is printed reads back to the same number", async () => {
   fc.assert(fc.property(fc.nat(1_000_000_000), (n) => parseDuration(printDuration(n)) === n));
   fc.assert(fc.property(fc.nat(1_000_000_000), (n) => parseSize(printSize(n)) === n));
+});
+
+t.test("times", async (t) => {
+  const good: [string, string][] = [
+    ["2026-12-01T09:00:00Z", "2026-12-01T09:00:00.000Z"],
+    ["2026-12-01T09:00:00+01:00", "2026-12-01T08:00:00.000Z"],
+    ["2026-12-31T23:30:00-05:30", "2027-01-01T05:00:00.000Z"],
+    ["2028-02-29T00:00:00Z", "2028-02-29T00:00:00.000Z"],
+  ];
+  for (const [text, iso] of good)
+    t.equal(new Date((parseInstant(text) ?? 0) * 1000).toISOString(), iso, text);
+  const bad = [
+    ...["", "2026-12-01", "2026-12-01T09:00Z", "2026-12-01T09:00:00", "2026-12-01T09:00:00z", "1796051096"],
+    ...["2026-02-29T00:00:00Z", "2026-02-30T00:00:00Z", "2026-13-01T00:00:00Z", "2026-12-01T24:00:00Z"],
+    ...["2026-12-01T09:60:00Z", "2026-12-01T09:00:60Z", "2026-12-01T09:00:00+25:00", "2026-12-01 09:00:00Z"],
+    ...["2026-12-01T09:00:00.5Z", "+2026-12-01T09:00:00Z", "2026-12-01T09:00:00Z\n", "1999-12-01T09:00:00Z"],
+  ];
+  for (const text of bad) t.equal(parseInstant(text), undefined, JSON.stringify(text));
 });

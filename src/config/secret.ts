@@ -1,7 +1,7 @@
 /**
  * Reads what a setting refers to: `{ file }` or `{ env }` for secrets, `{ file }` for certificates and key sets.
- * A failure is a sentence without the content and without the reference: people do paste a secret where its
- * file or variable name belongs, and the place in the configuration says enough.
+ * A failure is a sentence without the content, and without a reference that may be one: people do paste a secret where
+ * its file or variable name belongs, and the place in the configuration says enough.
  */
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
@@ -12,7 +12,7 @@ const OTHERS = 0o077;
 /** A named pipe would otherwise block until somebody writes. */
 const READ_ONLY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** Thrown for anything an operator can put right. The message quotes neither content nor reference. */
+/** Thrown for anything an operator can put right. The message quotes no content, and no reference but a plain variable name. */
 export class SecretError extends Error {
   override readonly name = "SecretError";
 }
@@ -61,6 +61,14 @@ export async function loadFile(path: string): Promise<Material> {
   }
 }
 
+/** Words in capitals, numbers behind them: what a variable is called, and hardly any secret. */
+const VARIABLE = /^(?=.{1,64}$)[A-Z]{1,16}[0-9]{0,4}(_([A-Z]{1,16}[0-9]{0,4}|[0-9]{1,8}))*$/;
+
+/** The name of a variable and a blank; nothing where it may be the secret itself, pasted in the wrong place. */
+function shown(name: string): string {
+  return VARIABLE.test(name) ? `${name} ` : "";
+}
+
 /**
  * Reads a secret.
  * @param secret where it is; a file path must be absolute
@@ -69,8 +77,8 @@ export async function loadFile(path: string): Promise<Material> {
 export async function loadSecret(secret: Secret, env: NodeJS.ProcessEnv): Promise<Material> {
   if ("file" in secret) return loadFile(secret.file);
   const value = env[secret.env];
-  if (value === undefined) throw new SecretError("the environment variable is not set");
-  if (value === "") throw new SecretError("the environment variable is empty");
+  if (value === undefined) throw new SecretError(`the environment variable ${shown(secret.env)}is not set`);
+  if (value === "") throw new SecretError(`the environment variable ${shown(secret.env)}is empty`);
   return { bytes: Buffer.from(value, "utf8"), exposed: false };
 }
 

@@ -17,8 +17,18 @@ t.test("what is wrong with a secret is said without the secret", async (t) => {
     ["empty file", "{ file: k }", { k: "" }, /the file is empty/],
     ["short", "{ file: k }", { k: "hunter2" }, /shorter than 32 bytes/],
     ["half a hexadecimal key", "{ file: k }", { k: "ab".repeat(20) }, /shorter than 32 bytes/],
-    ["unset variable", "{ env: NONE }", {}, /is not set/],
-    ["empty variable", "{ env: EMPTY }", {}, /is empty/],
+    ["unset variable", "{ env: NONE }", {}, /the environment variable NONE is not set$/],
+    ["empty variable", "{ env: EMPTY }", {}, /the environment variable EMPTY is empty$/],
+    ["a long name", "{ env: SEALGATE_KEY_2026_08 }", {}, /variable SEALGATE_KEY_2026_08 is not set$/],
+    ["a name that may be a secret", "{ env: hunter2 }", {}, /the environment variable is not set$/],
+    ["another", "{ env: hT7kQ2vX9mZ4pL8wB3nR6sY1dF5gJ0cA }", {}, /the environment variable is not set$/],
+    [
+      "one in capitals",
+      "{ env: A3F09C7E5B2D4A3F09C7E5B2D4A3F09C }",
+      {},
+      /the environment variable is not set$/,
+    ],
+    ["and one with lines", "{ env: SK_LIVE_51H8S0MEHINGS }", {}, /the environment variable is not set$/],
     ["short variable", "{ env: SHORT }", {}, /shorter than 32 bytes/],
     ["a folder", "{ file: . }", {}, /not a regular file|cannot be read/],
   ];
@@ -27,7 +37,7 @@ t.test("what is wrong with a secret is said without the secret", async (t) => {
     t.equal(problems.length, 1, name);
     t.match(problems[0], message, name);
     t.match(problems[0], /^10:\d+ keys\.ring\[0\]\.secret\.(file|env): /);
-    t.notMatch(problems[0], /hunter2|abab|nowhere|NONE|SHORT:/);
+    t.notMatch(problems[0], /hunter2|abab|nowhere|SHORT:|hT7k|A3F0|51H8/);
   }
 });
 

@@ -234,13 +234,16 @@ export interface ConfigProblem {
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly problems: readonly ConfigProblem[];
+  /** Lines about what would work and weakens something. */
+  readonly warnings: readonly string[];
 
-  constructor(problems: readonly ConfigProblem[]) {
+  constructor(problems: readonly ConfigProblem[], warnings: readonly string[] = []) {
     super(
       problems
         .map((p) => `${p.file}:${p.line}:${p.column} ${p.path === "" ? "" : `${p.path}: `}${p.message}`)
         .join("\n"),
     );
     this.problems = problems;
+    this.warnings = warnings;
   }
 }

@@ -1,23 +1,31 @@
 /**
  * What no single setting can know: mistakes between settings, and combinations that work but weaken something.
- * Each check runs as soon as the sections it reads are sound, whatever is wrong elsewhere. Pure.
+ * Each check runs on what can be read, whatever is wrong elsewhere. Pure.
  */
 import { isLoopback, isPrivate, parseUrl, printListen, sameListen } from "./addresses.ts";
 import type { Step } from "./json-schema.ts";
-import { type Report, reportTwins, type Sound } from "./report.ts";
+import { checkPolicies } from "./policy-checks.ts";
+import type { Report, Sound } from "./report.ts";
 import { checkRoutes } from "./route-checks.ts";
 
 function checkServer({ server, admin }: Sound, report: Report): void {
-  if (server === undefined) return;
+  if (admin !== undefined && !isLoopback(admin.listen.host)) {
+    report.warning(
+      ["admin", "listen"],
+      "is an address that others can reach: it tells metrics and health without a token, keep clients away",
+    );
+  }
+  if (server === undefined || report.lost(["server", "listen"])) return;
   const loopback = isLoopback(server.listen.host);
   const url = server.publicUrl === undefined ? undefined : parseUrl(server.publicUrl);
-  if (url === undefined && !loopback) {
+  const absent = url === undefined && !report.lost(["server", "publicUrl"]);
+  if (absent && !loopback) {
     report.problem(
       ["server", "publicUrl"],
       "is required and missing, allowed the origin clients use, such as https://mcp.example.com",
     );
   }
-  if (url === undefined && loopback && server.listen.port === 0) {
+  if (absent && loopback && server.listen.port === 0) {
     report.problem(
       ["server", "publicUrl"],
       "is required and missing, since server.listen names no fixed port",
@@ -43,12 +51,6 @@ function checkServer({ server, admin }: Sound, report: Report): void {
 function checkIssuers({ authentication }: Sound, report: Report): void {
   if (authentication === undefined) return;
   const { issuers } = authentication;
-  reportTwins(
-    report,
-    issuers.map((entry) => entry.issuer),
-    (index) => ["authentication", "issuers", index, "issuer"],
-    "issuer",
-  );
   for (const [index, entry] of issuers.entries()) {
     const at = (name: string): Step[] => ["authentication", "issuers", index, name];
     const url = parseUrl(entry.issuer);
@@ -65,16 +67,19 @@ function checkIssuers({ authentication }: Sound, report: Report): void {
 }
 
 function checkAuthentication({ authentication, server, routes }: Sound, report: Report): void {
-  if (authentication === undefined) return;
+  if (authentication === undefined || report.lost(["authentication", "mode"])) return;
   const { mode, issuers } = authentication;
-  if (mode === "required" && issuers.length === 0) {
+  if (mode === "required" && issuers.length === 0 && !report.lost(["authentication", "issuers"])) {
     report.problem(
       ["authentication", "issuers"],
       "names no issuer, while authentication.mode is required, allowed one issuer or more",
     );
   }
   if (mode === "anonymous" && issuers.length > 0) {
-    report.warning(["authentication", "issuers"], "is not used, while authentication.mode is anonymous");
+    report.warning(
+      ["authentication", "issuers"],
+      "counts only for callers that bring a token, while authentication.mode is anonymous",
+    );
   }
   if (mode === "anonymous" && server !== undefined && !isLoopback(server.listen.host)) {
     report.warning(
@@ -83,7 +88,7 @@ function checkAuthentication({ authentication, server, routes }: Sound, report: 
     );
   }
   const open = routes === undefined ? 0 : routes.filter((route) => route.audiences === undefined).length;
-  if (routes !== undefined && routes.length > 1 && open > 0) {
+  if (routes !== undefined && routes.length > 1 && open > 0 && !report.lost(["routes"])) {
     for (const [index, entry] of issuers.entries()) {
       if (entry.audiences === undefined) continue;
       report.warning(
@@ -95,7 +100,8 @@ function checkAuthentication({ authentication, server, routes }: Sound, report: 
 }
 
 function checkRing({ primary, next, ring, folder }: NonNullable<Sound["keys"]>, report: Report): void {
-  if ((ring === undefined) === (folder === undefined)) {
+  const known = !report.lost(["keys", "ring"]) && !report.lost(["keys", "folder"]);
+  if (known && (ring === undefined) === (folder === undefined)) {
     const what = ring === undefined ? "holds neither ring nor folder" : "holds ring and folder at once";
     report.problem(["keys"], `${what}, allowed one of them`);
   }
@@ -103,9 +109,8 @@ function checkRing({ primary, next, ring, folder }: NonNullable<Sound["keys"]>, 
     report.problem(["keys", "next", "id"], "is keys.primary itself, allowed the key that takes its place");
   }
   // The names in a folder are known when it is read.
-  if (ring === undefined) return;
+  if (ring === undefined || !known) return;
   const ids = ring.map((key) => key.id);
-  reportTwins(report, ids, (index) => ["keys", "ring", index, "id"], "id");
   if (!ids.includes(primary)) report.problem(["keys", "primary"], "is not the id of a key in keys.ring");
   if (next !== undefined && !ids.includes(next.id)) {
     report.problem(["keys", "next", "id"], "is not the id of a key in keys.ring");
@@ -118,7 +123,7 @@ function checkKeys(
   given: ReadonlySet<string>,
 ): void {
   if (keys !== undefined) checkRing(keys, report);
-  if (redemption === undefined) return;
+  if (redemption === undefined || report.lost(["redemption", "store"])) return;
   const store = redemption.store ?? (given.has("redis") ? "redis" : "memory");
   if (store === "redis" && !given.has("redis")) {
     report.problem(["redemption", "store"], "is redis, while there is no redis section");
@@ -167,7 +172,8 @@ function checkRedis({ redis }: Sound, report: Report): void {
   if (redis.tls !== undefined && url?.protocol === "redis:") {
     report.problem(["redis", "tls"], "needs a rediss:// URL, found redis:// in redis.url");
   }
-  if (redis.username !== undefined && redis.password === undefined) {
+  const open = redis.password === undefined && !report.lost(["redis", "password"]);
+  if (redis.username !== undefined && open) {
     report.problem(["redis", "username"], "needs redis.password");
   }
   if (url?.protocol === "redis:" && !isLoopback(url.hostname) && redis.password !== undefined) {
@@ -175,32 +181,15 @@ function checkRedis({ redis }: Sound, report: Report): void {
   }
 }
 
-function checkAuthorization({ authorization, authentication }: Sound, report: Report): void {
-  if (authorization === undefined) return;
-  const { policies } = authorization;
-  reportTwins(
-    report,
-    policies.map((policy) => policy.id),
-    (index) => ["authorization", "policies", index, "id"],
-    "id",
-  );
+function checkAuthorization({ authorization }: Sound, report: Report): void {
+  if (authorization === undefined || report.lost(["authorization", "default"])) return;
   if (authorization.default === "allow") {
     report.warning(["authorization", "default"], "is allow: what no policy denies is open to every caller");
-  } else if (!policies.some((policy) => policy.effect === "allow")) {
+  } else if (
+    !report.lost(["authorization", "policies"]) &&
+    !authorization.policies.some((policy) => policy.effect === "allow")
+  ) {
     report.warning(["authorization"], "allows nothing: the default is deny and no policy allows");
-  }
-  if (authentication === undefined) return;
-  const grouped = authentication.issuers.some((entry) => entry.claims.groups !== undefined);
-  for (const [index, policy] of policies.entries()) {
-    const at = (name: string): Step[] => ["authorization", "policies", index, "principal", name];
-    const { principal } = policy;
-    if (principal === undefined) continue;
-    if (principal.groups !== undefined && !grouped) {
-      report.warning(at("groups"), "never matches: no issuer has claims.groups, so nobody has groups");
-    }
-    if (principal.anonymous === true && authentication.mode === "required") {
-      report.warning(at("anonymous"), "never matches, while authentication.mode is required");
-    }
   }
 }
 
@@ -215,7 +204,7 @@ function checkRoundTrip({ roundTrip }: Sound, report: Report): void {
 
 /**
  * All checks between settings.
- * @param sections the sections that passed the schema, with defaults
+ * @param sections what can be read of each, with defaults
  * @param given the names of the sections that stand in the file, sound or not
  */
 export function crossCheck(sections: Sound, given: ReadonlySet<string>, report: Report): void {
@@ -225,6 +214,7 @@ export function crossCheck(sections: Sound, given: ReadonlySet<string>, report: 
   checkKeys(sections, report, given);
   checkRedis(sections, report);
   checkAuthorization(sections, report);
+  checkPolicies(sections, report);
   checkRoundTrip(sections, report);
   checkRoutes(sections, report);
 }

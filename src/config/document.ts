@@ -34,10 +34,11 @@ export interface DocumentProblem extends Place {
   readonly message: string;
 }
 
-/** A file that was read. `problems` is not empty when `value` cannot be relied on. */
+/** A file that was read. */
 export interface ConfigDocument {
-  /** Plain objects, arrays, strings, numbers, booleans and null; untrusted until the schema has seen it. */
+  /** Plain objects, arrays, strings, numbers, booleans and null; untrusted until the schema has seen it. Absent when it is not clear. */
   readonly value: unknown;
+  /** When there are any, `value` is good for finding more of them and for nothing else. */
   readonly problems: readonly DocumentProblem[];
   /** The place of the value at `path`; of the nearest parent when nothing stands there. */
   place(path: readonly Step[]): Place;
@@ -174,12 +175,14 @@ export function readDocument(bytes: Buffer): ConfigDocument {
     const text = path.length > 0 && !named ? `this setting ${message}` : message;
     return { ...at(offset), path: named ? path : [], message: text };
   });
-  if (problems.length === 0 && !isMap(doc.contents)) {
+  const hard = faults.length > 0 || more.some(({ path }) => path === undefined);
+  if (!hard && !isMap(doc.contents)) {
     const what = doc.contents === null ? "the file is empty" : "the file is not a mapping of sections";
     return refuse(`${what}, allowed are sections such as version, server, routes`);
   }
   return {
-    value: problems.length === 0 ? doc.toJS({ maxAliasCount: 0 }) : undefined,
+    // A setting that stands twice hides nothing else, so the rest can be looked at.
+    value: hard ? undefined : doc.toJS({ maxAliasCount: 0 }),
     problems,
     place(path) {
       let node: unknown = doc.contents;

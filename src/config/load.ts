@@ -9,7 +9,8 @@ import { ConfigFileError } from "./file-error.ts";
 import { printPath, type Step } from "./json-schema.ts";
 import { loadMaterial, type Secrets } from "./material.ts";
 import { schemaProblems, valueAt } from "./problems.ts";
-import type { Report } from "./report.ts";
+import { type Pruned, prune } from "./prune.ts";
+import { checkTwins, type Report } from "./report.ts";
 import { resolveConfig, type Whole } from "./resolve.ts";
 import { type Config, SECTIONS } from "./schema.ts";
 
@@ -48,23 +49,34 @@ function byPlace(a: ConfigProblem, b: ConfigProblem): number {
   return a.line - b.line || a.column - b.column || (a.path < b.path ? -1 : a.path > b.path ? 1 : 0);
 }
 
-/** The sections that pass the schema; problems of the others, and of names that are no section, go to `add`. */
-function readSections(
-  doc: ConfigDocument,
-  add: (problems: readonly DocumentProblem[]) => void,
-): Partial<Whole> {
+interface Reading {
+  readonly sections: Partial<Whole>;
+  /** Sections that were not in order, and what is left of them. */
+  readonly pruned: ReadonlyMap<Step, Pruned<unknown>>;
+}
+
+/** What can be read of each section; what is wrong with it, and names that are no section, go to `add`. */
+function readSections(doc: ConfigDocument, add: (problems: readonly DocumentProblem[]) => void): Reading {
   const root = doc.value as Readonly<Record<string, unknown>>;
   const sections: Record<string, unknown> = {};
+  const pruned = new Map<Step, Pruned<unknown>>();
   const strangers = Object.keys(root).filter((name) => !Object.hasOwn(SECTIONS, name));
   add(schemaProblems(doc, [], [{ code: "unrecognized_keys", keys: strangers, path: [], message: "" }]));
   for (const [name, schema] of Object.entries(SECTIONS) as [string, z.ZodType][]) {
     const value = valueAt(root, [name]);
     if (value === undefined && schema.def.type === "optional") continue;
     const result = schema.safeParse(value);
-    if (result.success) sections[name] = result.data;
-    else add(schemaProblems(doc, [name], result.error.issues));
+    if (result.success) {
+      sections[name] = result.data;
+      continue;
+    }
+    add(schemaProblems(doc, [name], result.error.issues));
+    const rest = prune(schema, value);
+    if (rest === undefined) continue;
+    sections[name] = rest.data;
+    pruned.set(name, rest);
   }
-  return sections as Partial<Whole>;
+  return { sections: sections as Partial<Whole>, pruned };
 }
 
 /**
@@ -93,21 +105,37 @@ export async function loadConfig(
   };
   const finish = (list: ConfigProblem[]): ConfigProblem[] => list.sort(byPlace);
   add(doc.problems);
-  if (problems.length > 0) throw new ConfigError(finish(problems));
+  if (doc.value === undefined) throw new ConfigError(finish(problems));
 
+  const { sections, pruned } = readSections(doc, add);
+  const at = (path: readonly Step[], message: string): DocumentProblem => ({
+    ...doc.place(path),
+    path,
+    message,
+  });
+  const original = ([section = "", ...rest]: readonly Step[]): Step[] => [
+    section,
+    ...(pruned.get(section)?.original(rest) ?? rest),
+  ];
   const report: Report = {
-    problem: (path: readonly Step[], message) => add([{ ...doc.place(path), path, message }]),
-    warning: (path: readonly Step[], message) => warnings.push(entry({ ...doc.place(path), path, message })),
+    problem: (path, message) => add([at(original(path), message)]),
+    warning: (path, message) => warnings.push(entry(at(original(path), message))),
+    lost(path) {
+      const [section = "", ...rest] = original(path);
+      return pruned.get(section)?.lost(rest) ?? false;
+    },
   };
-  const sections = readSections(doc, add);
+  checkTwins(doc.value, { problem: (path, message) => add([at(path, message)]) }, (path) => {
+    return `${printPath(path)} in line ${doc.place(path).line}`;
+  });
   const given = new Set(Object.keys(doc.value as object));
   crossCheck(sections, given, report);
   const folder = dirname(resolve(file));
-  // The files of sound sections are read even when others are broken: the operator should see it all in one run.
+  // The files that can be told are read even when others cannot: the operator should see it all in one run.
   const config = resolveConfig({ ...FALLBACK, ...sections }, folder);
   const secrets = await loadMaterial(config, env, report, now());
-  if (problems.length > 0) throw new ConfigError(finish(problems));
   const lines = finish(warnings).map((w) => `${w.file}:${w.line}:${w.column} ${w.path}: ${w.message}`);
+  if (problems.length > 0) throw new ConfigError(finish(problems), lines);
   return { config, warnings: lines, secrets, source: { file: resolve(file), env } };
 }
 

@@ -47,6 +47,7 @@ export function quickConfig(upstreamUrl: string, listen: Partial<Listen> = {}): 
     },
     // What this mode weakens is its purpose; `serve` says it once in its own words.
     warning: () => undefined,
+    lost: () => false,
   });
   return resolveConfig(sections, process.cwd());
 }

@@ -1,7 +1,7 @@
 /** Mistakes between the settings of routes. Part of `cross-checks.ts`, pure like it. */
 import { isLoopback, type Listen, parseUrl } from "./addresses.ts";
 import type { Step } from "./json-schema.ts";
-import { type Report, reportTwins, type Sound } from "./report.ts";
+import type { Report, Sound } from "./report.ts";
 import type { Sections } from "./schema.ts";
 
 type WrittenRoute = Sections["routes"][number];
@@ -23,7 +23,8 @@ function checkUpstream(
   const at = (name: string): Step[] => [...path, "upstream", name];
   const url = parseUrl(upstream.url);
   if (url === undefined) return;
-  if (sections.server !== undefined && isOwnListener(url, sections.server.listen)) {
+  const listens = !report.lost(["server", "listen"]);
+  if (sections.server !== undefined && listens && isOwnListener(url, sections.server.listen)) {
     report.problem(at("url"), "is the gateway's own server.listen, allowed the MCP server behind it");
   }
   if (url.protocol !== "http:") return;
@@ -34,20 +35,15 @@ function checkUpstream(
   }
 }
 
-/** All checks of routes: twins, upstreams, and overrides that weaken something. */
+/** All checks of routes: upstreams, and overrides that weaken something. */
 export function checkRoutes(sections: Sound, report: Report): void {
   const { routes, authentication } = sections;
   if (routes === undefined) return;
-  reportTwins(
-    report,
-    routes.map((route) => route.path),
-    (index) => ["routes", index, "path"],
-    "path",
-  );
   for (const [index, route] of routes.entries()) {
     const path = ["routes", index];
     checkUpstream(route, path, sections, report);
-    if (route.legacy === "pass" && authentication?.mode === "required") {
+    const mode = report.lost(["authentication", "mode"]) ? undefined : authentication?.mode;
+    if (route.legacy === "pass" && mode === "required") {
       report.warning(
         [...path, "legacy"],
         "is pass: questions in traffic of revisions before 2026-07-28 are not filtered and its states not sealed",

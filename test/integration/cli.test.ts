@@ -119,8 +119,9 @@ t.test("check: ok on standard output, warnings and problems on standard error", 
     t.equal(bad.code, 78, command);
     t.equal(bad.out, "");
     const lines = bad.err.trimEnd().split("\n");
-    t.equal(lines.length, 5);
-    t.ok(lines.slice(0, -1).every((line) => line.startsWith(`${folder}/bad.yaml:`)));
+    t.equal(lines.length, 6);
+    t.match(lines[0], /^warning: .*bad\.yaml:1:1 authorization: allows nothing/);
+    t.ok(lines.slice(1, -1).every((line) => line.startsWith(`${folder}/bad.yaml:`)));
     t.match(bad.err, /bad\.yaml:2:8 log\.levle: unknown setting, did you mean level\?/);
     t.match(lines.at(-1), /^sealgate: 4 problems in the configuration$/);
     t.notMatch(bad.err, /hunter2/);
@@ -134,6 +135,29 @@ t.test("check: ok on standard output, warnings and problems on standard error", 
     t.same(missing, { code: 66, out: "", err: `sealgate: cannot read ${folder}/none.yaml: no such file\n` });
     t.equal((await sealgate(command, "--config", folder)).code, 66);
   }
+});
+
+t.test("warnings are printed beside problems, and start no sentence of their own", async (t) => {
+  const text = `version: 1
+authentication: { mode: anonymous }
+authorization: { policies: [{ id: a, effect: deny }, { id: b, effect: allow, methods: [tool/call] }] }
+admin: { listen: "0.0.0.0:9090" }
+routes: [{ path: /mcp/, upstream: { url: "http://127.0.0.1:3001/mcp" } }]
+`;
+  const folder = t.testdir({ "gate.yaml": text });
+  const { code, out, err } = await sealgate("check", "--config", join(folder, "gate.yaml"));
+  t.equal(code, 78);
+  t.equal(out, "");
+  const lines = err.trimEnd().split("\n");
+  t.match(lines, [
+    /^warning: .*gate\.yaml:1:1 keys: is absent/,
+    /^warning: .*gate\.yaml:3:\d+ authorization\.policies\[0\]: denies everything/,
+    /^warning: .*gate\.yaml:3:\d+ .*methods\[0\]: fits no method of MCP, did you mean tools\/call\?$/,
+    /^warning: .*gate\.yaml:4:\d+ admin\.listen: /,
+    /^\/.*gate\.yaml:5:\d+ routes\[0\]\.path: must not end with/,
+    /^sealgate: 1 problem in the configuration$/,
+  ]);
+  t.equal(lines.length, 6);
 });
 
 t.test("schema prints the JSON Schema", async (t) => {

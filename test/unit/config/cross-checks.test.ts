@@ -16,7 +16,7 @@ const PROBLEMS: [string, string, RegExp, string][] = [
   [
     "two routes at one path",
     SOUND + ROUTE("/mcp"),
-    /^10:11 routes\[1\]\.path: is the same path as entry 0/,
+    /^10:11 routes\[1\]\.path: is the same path as routes\[0\]\.path in line 8, allowed once$/,
     SOUND + ROUTE("/Mcp"),
   ],
   ["required without issuer", ISSUER("    []"), /^4:5 authentication\.issuers: names no issuer/, ANONYMOUS],
@@ -164,7 +164,7 @@ const WARNINGS: [string, string, RegExp, string][] = [
   [
     "issuers nobody asks",
     SOUND.replace("  issuers", "  mode: anonymous\n  issuers"),
-    /issuers: is not used/,
+    /issuers: counts only for callers that bring a token/,
     SOUND,
   ],
   [
@@ -232,6 +232,18 @@ const WARNINGS: [string, string, RegExp, string][] = [
     UPSTREAM('{ url: "http://a.internal/mcp", credential: { bearer: { env: K } } }'),
     /credential: crosses the network in clear/,
     UPSTREAM('{ url: "http://127.0.0.1/mcp", credential: { bearer: { env: K } } }'),
+  ],
+  [
+    "an admin listener that others can reach",
+    `${SOUND}admin: { listen: "0.0.0.0:9090" }\n`,
+    /admin\.listen: is an address that others can reach: .* without a token, keep clients away$/,
+    `${SOUND}admin: { listen: "127.0.0.1:9090" }\n`,
+  ],
+  [
+    "an admin listener at a name",
+    `${SOUND}admin: { listen: "gateway:9090" }\n`,
+    /admin\.listen: is an address that others can reach/,
+    `${SOUND}admin: { listen: "[::1]:9090" }\n`,
   ],
   [
     "a public http URL",

@@ -40,6 +40,6 @@ export async function load(
     return { problems: [], warnings: short(loaded.warnings), loaded };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { problems: short(error.message.split("\n")), warnings: [] };
+    return { problems: short(error.message.split("\n")), warnings: short(error.warnings) };
   }
 }

@@ -1,0 +1,168 @@
+/**
+ * Policies that are sound and do nothing, or more than anybody means: a method that MCP does not have, a name that its
+ * methods never carry, a selector that no caller fits, a regular expression among patterns. Warnings only, since a
+ * server may have methods of its own. Part of `cross-checks.ts`, pure like it.
+ */
+import { compileGlob } from "../glob.ts";
+import { isTaskMethod } from "../mcp/methods.ts";
+import type { Step } from "./json-schema.ts";
+import { METHOD_TARGETS } from "./known-methods.ts";
+import { nearest } from "./nearest.ts";
+import { foreignSign } from "./pattern-signs.ts";
+import type { Report, Sound } from "./report.ts";
+import type { Capability, Policy } from "./schema.ts";
+
+const TARGETS = [
+  ["tools", "tool"],
+  ["prompts", "prompt"],
+  ["resources", "resource"],
+] as const;
+const SELECTORS = ["issuers", "subjects", "groups", "scopes", "clients"] as const;
+
+const isEverything = (pattern: string): boolean => /^\*+$/.test(pattern);
+
+/** All checks of `authorization.policies`, and of patterns elsewhere. */
+export function checkPolicies(sections: Sound, report: Report): void {
+  for (const [index, policy] of (sections.authorization?.policies ?? []).entries()) {
+    const path = ["authorization", "policies", index];
+    checkMethods(policy, path, report);
+    checkTargets(policy, path, report);
+    checkPrincipal(policy, path, sections, report);
+    checkReach(policy, path, sections, report);
+    for (const [name] of TARGETS) warnOfSigns(policy[name], [...path, name], name === "resources", report);
+    warnOfSigns(policy.methods, [...path, "methods"], false, report);
+    for (const name of SELECTORS) {
+      warnOfSigns(policy.principal?.[name], [...path, "principal", name], true, report);
+    }
+  }
+  if (sections.capability !== undefined) checkTools(sections.capability.tools, ["capability"], report);
+  for (const [index, route] of (sections.routes ?? []).entries()) {
+    checkTools(route.capability.tools ?? [], ["routes", index, "capability"], report);
+  }
+}
+
+/** Names of methods that nothing has. */
+function checkMethods({ methods = [] }: Policy, path: readonly Step[], report: Report): void {
+  for (const [index, pattern] of methods.entries()) {
+    const at = [...path, "methods", index];
+    if (isTaskMethod(pattern)) {
+      report.warning(at, "never matches: the tasks extension is not served");
+      continue;
+    }
+    const fits = compileGlob(pattern);
+    if ([...METHOD_TARGETS.keys()].some(fits) || foreignSign(pattern, false) !== undefined) continue;
+    const near = nearest(pattern, [...METHOD_TARGETS.keys()]);
+    const hint =
+      near === undefined ? "it matters only if the server has one of its own" : `did you mean ${near}?`;
+    report.warning(at, `fits no method of MCP, ${hint}`);
+  }
+}
+
+/** Names that the methods of the policy never carry, and methods of it that carry none of its names. */
+function checkTargets(policy: Policy, path: readonly Step[], report: Report): void {
+  const named = TARGETS.filter(([name]) => policy[name] !== undefined);
+  const { methods } = policy;
+  if (named.length === 0 || methods === undefined || report.lost([...path, "methods"])) return;
+  const carried = methods.map((pattern) => {
+    const fits = compileGlob(pattern);
+    return new Set([...METHOD_TARGETS].flatMap(([method, kinds]) => (fits(method) ? kinds : [])));
+  });
+  const unmet = named.filter(([, kind]) => !carried.some((kinds) => kinds.has(kind)));
+  for (const [name, kind] of unmet) {
+    report.warning([...path, name], `never matches: no method of this policy names a ${kind}`);
+  }
+  // Where nothing is met at all, that was said of the names.
+  if (unmet.length === named.length || report.lost(path)) return;
+  for (const [index, kinds] of carried.entries()) {
+    if (named.some(([, kind]) => kinds.has(kind)) || !METHOD_TARGETS.has(methods[index] ?? "")) continue;
+    const lists = named.map(([name]) => name).join(" or ");
+    report.warning([...path, "methods", index], `never matches: it names nothing that ${lists} could fit`);
+  }
+}
+
+/** Selectors that no caller can fit. */
+function checkPrincipal(
+  { principal }: Policy,
+  path: readonly Step[],
+  { authentication }: Sound,
+  report: Report,
+): void {
+  if (principal === undefined || authentication === undefined) return;
+  if (report.lost(["authentication"])) return;
+  const at = (name: string, ...more: Step[]): Step[] => [...path, "principal", name, ...more];
+  const { mode, issuers } = authentication;
+  const asked = SELECTORS.filter((name) => principal[name] !== undefined);
+  if (principal.anonymous === true && mode === "required") {
+    report.warning(at("anonymous"), "never matches, while authentication.mode is required");
+  } else if (principal.anonymous === true) {
+    for (const name of asked) report.warning(at(name), "never matches: who is anonymous has none");
+  } else if (issuers.length === 0) {
+    for (const name of asked)
+      report.warning(at(name), "never matches: without an issuer all callers are anonymous");
+    if (principal.anonymous === false) report.warning(at("anonymous"), "never matches, without an issuer");
+  } else {
+    if (principal.groups !== undefined && !issuers.some((entry) => entry.claims.groups !== undefined)) {
+      report.warning(at("groups"), "never matches: no issuer has claims.groups, so nobody has groups");
+    }
+    for (const [index, pattern] of (principal.issuers ?? []).entries()) {
+      if (issuers.some((entry) => compileGlob(pattern)(entry.issuer))) continue;
+      report.warning(at("issuers", index), "fits no issuer of authentication.issuers");
+    }
+  }
+}
+
+/** A deny that leaves nothing, and an allow that decides nothing. */
+function checkReach(policy: Policy, path: readonly Step[], sections: Sound, report: Report): void {
+  if (report.lost(path)) return;
+  const { effect, methods } = policy;
+  const lists = TARGETS.map(([name]) => policy[name]);
+  const every = (patterns: readonly string[] | undefined): boolean => patterns?.some(isEverything) === true;
+  const whole =
+    (methods === undefined || every(methods)) &&
+    (lists.every((list) => list === undefined) || lists.every(every));
+  if (effect === "deny" && whole && isAnybody(policy.principal, sections, report)) {
+    const why = "it selects nothing in particular, and a deny wins over every allow";
+    report.warning(path, `denies everything to everybody: ${why}`);
+  }
+  const open = sections.authorization?.default === "allow" && !report.lost(["authorization", "default"]);
+  if (effect === "allow" && open) {
+    report.warning(path, "decides nothing, while authorization.default is allow");
+  }
+}
+
+/** Whether every caller fits. */
+function isAnybody(principal: Policy["principal"], { authentication }: Sound, report: Report): boolean {
+  const { anonymous, ...selectors } = principal ?? {};
+  const required = authentication?.mode === "required" && !report.lost(["authentication", "mode"]);
+  if (anonymous === true || (anonymous === false && !required)) return false;
+  // Every token has these two.
+  const wide = ([name, patterns]: [string, readonly string[]]): boolean =>
+    required && (name === "issuers" || name === "subjects") && patterns.some(isEverything);
+  return Object.entries(selectors).every(wide);
+}
+
+/** Entries behind one that fits every tool: the first that fits decides. */
+function checkTools(tools: Capability["tools"], path: readonly Step[], report: Report): void {
+  const all = tools.findIndex(({ match }) => match.some(isEverything));
+  for (const [index, { match }] of tools.entries()) {
+    const at = [...path, "tools", index];
+    warnOfSigns(match, [...at, "match"], false, report);
+    if (all >= 0 && index > all) report.warning(at, "is never reached: an entry above it fits every tool");
+  }
+}
+
+function warnOfSigns(
+  patterns: readonly string[] | undefined,
+  path: readonly Step[],
+  free: boolean,
+  report: Report,
+): void {
+  for (const [index, pattern] of (patterns ?? []).entries()) {
+    const sign = foreignSign(pattern, free);
+    if (sign === undefined) continue;
+    report.warning(
+      [...path, index],
+      `holds ${sign}, which stands for itself: only * (any run of characters) and ? (one) have a meaning here`,
+    );
+  }
+}

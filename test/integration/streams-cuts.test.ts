@@ -4,7 +4,7 @@ import fc from "fast-check";
 import t, { type Test } from "tap";
 import { mirrored, startGateway } from "../support/gateway.ts";
 import { openStream } from "../support/open-stream.ts";
-import { type Arrived, startUpstream } from "../support/upstream.ts";
+import { startUpstream } from "../support/upstream.ts";
 import { holding, textOf } from "./rounds.ts";
 import { NOTE, RESULT, STREAM, setUp } from "./streams.ts";
 
@@ -17,13 +17,18 @@ const EXPECTED = `: keep-alive\n\nevent: message\n${SPREAD.split("\n")
   .map((line) => `data: ${line}\n`)
   .join("")}\n: keep-alive\n\nevent: message\ndata: ${ASKS.replace('"U1é"', '"sealed"')}\n\n`;
 
-/** Answers with the pieces, each a chunk of its own: the gateway's client hands chunks over one by one. */
+/**
+ * Answers with the pieces, each an HTTP chunk of its own, and written by hand: Node joins what is written in one turn, while the
+ * gateway's client hands over chunk by chunk.
+ */
 const inPieces =
   (pieces: readonly Buffer[]) =>
-  (_arrived: Arrived, response: ServerResponse): void => {
-    response.writeHead(200, STREAM);
-    for (const piece of pieces) if (piece.length > 0) response.write(piece);
-    response.end();
+  ({ socket }: ServerResponse): void => {
+    socket?.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n");
+    socket?.write("transfer-encoding: chunked\r\n\r\n");
+    const chunks = pieces.filter(({ length }) => length > 0);
+    const bytes = chunks.flatMap((piece) => [`${piece.length.toString(16)}\r\n`, piece, "\r\n"]);
+    socket?.end(Buffer.concat([...bytes, "0\r\n\r\n"].map((part) => Buffer.from(part))));
   };
 
 const cutAt = (bytes: Buffer, cuts: readonly number[]): Buffer[] => {
@@ -32,9 +37,9 @@ const cutAt = (bytes: Buffer, cuts: readonly number[]): Buffer[] => {
 };
 
 async function relay(t: Test) {
-  const { upstream, open } = await setUp(t, inPieces([]));
+  const { upstream, open } = await setUp(t, () => undefined);
   return async (pieces: readonly Buffer[]): Promise<string> => {
-    upstream.script = inPieces(pieces);
+    upstream.script = (_arrived, response) => inPieces(pieces)(response);
     return (await (await open()).ended).replace(/sg1\.[\w-]+/, "sealed");
   };
 }
@@ -83,7 +88,7 @@ t.test("the same bytes at any cuts, with line ends of any kind", async (t) => {
 });
 
 t.test("legacy streams: the same bytes at every cut, with the ids that clients resume by", async (t) => {
-  const upstream = await startUpstream(inPieces([]));
+  const upstream = await startUpstream(() => undefined);
   const gateway = await startGateway(upstream.url, {
     routes: [{ path: "/mcp", upstream: { url: upstream.url }, legacy: "pass" }],
   });
@@ -97,7 +102,7 @@ t.test("legacy streams: the same bytes at every cut, with the ids that clients r
   const lines = SPREAD.split("\n").map((line) => `data: ${line}\n`);
   const expected = `: keep-alive\n\nevent: message\nid: 1\nretry: 9\n${lines.join("")}\nevent: message\nid: é\ndata: \n\n`;
   for (let cut = 0; cut < bytes.length; cut++) {
-    upstream.script = inPieces(cutAt(bytes, [cut]));
+    upstream.script = (_arrived, response) => inPieces(cutAt(bytes, [cut]))(response);
     const reply = await gateway.send({ method: "GET", headers: { accept: "text/event-stream" } });
     t.equal(reply.body, expected, `cut at ${cut}`);
   }

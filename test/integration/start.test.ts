@@ -1,4 +1,4 @@
-/** A gateway that cannot start says why, for people on standard error and for machines in the log, and exits with 69. */
+/** How a gateway starts, and what it says when it cannot: on standard error for people, in the log for machines, with exit code 69. */
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
@@ -9,6 +9,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { stringify } from "yaml";
+import { startProcess } from "../support/process.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
@@ -83,4 +84,18 @@ t.test("an audit file that cannot be opened", async (t) => {
   t.equal(code, 69);
   t.equal(err, `sealgate: cannot start: ${audit} (audit.sinks[1].path) is a folder\n`);
   t.match(lines.at(-1), { level: "error", reason: /is a folder/, err: { code: "EISDIR" } });
+});
+
+t.test("the line about what is in force counts policies as people do", async (t) => {
+  const route = { path: "/mcp", upstream: { url: "http://127.0.0.1:9/mcp" } };
+  const policies = [
+    { id: "a", effect: "allow" },
+    { id: "b", effect: "deny", tools: ["x"] },
+  ];
+  for (const [count, words] of ["0 policies", "1 policy", "2 policies"].entries()) {
+    const authorization = { default: "deny", policies: policies.slice(0, count) };
+    const gateway = await startProcess(t, { authorization, routes: [route] });
+    const line = await gateway.line(({ msg }) => msg === "sealgate is listening");
+    t.equal(line["authorization"], `default deny, ${words}`);
+  }
 });

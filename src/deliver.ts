@@ -2,6 +2,7 @@
  * Takes an upstream's response apart and brings each message to the client: one JSON body, or a relayed event stream.
  * What a message becomes is decided by the judge it is given; nothing passes unread.
  */
+import type { Socket } from "node:net";
 import type { FastifyReply } from "fastify";
 import { Refusal } from "./errors.ts";
 import { mediaType } from "./http/framing.ts";
@@ -10,6 +11,9 @@ import type { Journey } from "./journey.ts";
 import type { SseEvent } from "./sse.ts";
 import type { UpstreamResponse } from "./upstream/dispatch.ts";
 import { type EventVerdict, relayStream } from "./upstream/stream.ts";
+
+/** Longer than the gateway's own keep-alive, so that only a client that reads nothing runs into it. */
+const STALLED_MS = 60_000;
 
 /** Settings of one delivery. */
 export interface Delivery {
@@ -47,6 +51,7 @@ export function checkHead(response: UpstreamResponse): "json" | "stream" | "empt
 
 /** Sends a JSON body that has been judged. */
 export async function deliverJson(delivery: Delivery, verdict: JsonVerdict): Promise<void> {
+  expectReading(delivery.reply.request.raw.socket);
   await delivery.reply.code(verdict.status).header("content-type", "application/json").send(verdict.bytes);
 }
 
@@ -64,6 +69,7 @@ export async function deliverStream(
   const { journey, reply, limits } = delivery;
   const printRefusal = (refusal: Refusal): string =>
     errorBody(refusal, { id: journey.id, requestId: journey.requestId });
+  expectReading(reply.request.raw.socket);
   const { refusal } = await relayStream(
     response,
     { raw: reply.raw, headers: headersOf(reply), printRefusal },
@@ -72,6 +78,14 @@ export async function deliverStream(
     () => reply.hijack(),
   );
   return refusal;
+}
+
+/**
+ * From now on the client has to take what it is sent: a connection on which nothing moves for this long is closed.
+ * Node goes back to the time for idle connections by itself when the answer has left.
+ */
+function expectReading(socket: Socket): void {
+  socket.setTimeout(STALLED_MS);
 }
 
 /** The headers set so far, for a reply that is written by hand. */

@@ -127,32 +127,28 @@ async function notify(
     if (doc.get(message.params, name) !== undefined)
       throw new Refusal("invalid_request_state", "unsupported_method");
   }
+  journey.enter(gateway.limits, "request");
   const headers = modernHeaders(
     journey.headers,
     { method: message.method, target: undefined, version },
     journey.route.credential,
   );
-  const slot = gateway.limits.enter("request");
-  try {
-    const response = await send(journey, {
-      method: "POST",
-      headers,
-      body: doc.bytes,
-      openEnded: false,
-      release: undefined,
-    });
-    const { status } = response;
-    response.abort();
-    if (status === 401 || status === 403) throw new Refusal("upstream_unauthorized", `status_${status}`);
-    if (status >= 300) throw new Refusal("upstream_fault", `status_${status}`);
-    await reply.code(202).send();
-    journey.finish({ outcome: "accepted" });
-  } finally {
-    slot.leave();
-  }
+  const response = await send(journey, {
+    method: "POST",
+    headers,
+    body: doc.bytes,
+    openEnded: false,
+    release: undefined,
+  });
+  const { status } = response;
+  response.abort();
+  if (status === 401 || status === 403) throw new Refusal("upstream_unauthorized", `status_${status}`);
+  if (status >= 300) throw new Refusal("upstream_fault", `status_${status}`);
+  await reply.code(202).send();
+  journey.finish({ outcome: "accepted" });
 }
 
-/** The rest of the request half: retry, slot, redeem, send; then the answer. */
+/** The rest of the request half: retry, redeem, send; then the answer. */
 async function forward(
   gateway: Gateway,
   call: Call,
@@ -161,30 +157,17 @@ async function forward(
 ): Promise<void> {
   const { journey, message, doc } = call;
   const openEnded = message.method === "subscriptions/listen";
-  const slot = enter(gateway, message.method);
-  try {
-    // retry
-    const retry = openRetry(gateway.roundTrip, call);
-    noteRetry(journey, retry);
-    const body = splice(doc.bytes, [...narrowed, ...retry.edits]);
-    const mirrored = { method: message.method, target: mirroredName(doc, message), version: call.version };
-    const headers = modernHeaders(journey.headers, mirrored, journey.route.credential);
-    const release = retry.kind === "retry" ? await spend(gateway, call, retry.claims) : undefined;
-    // upstream
-    const response = await send(journey, { method: "POST", headers, body, openEnded, release });
-    await answer(gateway, call, retry.kind === "retry" ? retry.claims : undefined, response, reply);
-  } finally {
-    slot.leave();
-  }
-}
-
-function enter({ limits }: Gateway, method: string): ReturnType<Limits["enter"]> {
-  try {
-    return limits.enter(method === "subscriptions/listen" ? "stream" : "request");
-  } catch (error) {
-    // A 429 would make an SDK client fall back to a legacy handshake.
-    throw method === "server/discover" ? new Refusal("overloaded", "limit") : error;
-  }
+  journey.enter(gateway.limits, openEnded ? "stream" : "request");
+  // retry
+  const retry = openRetry(gateway.roundTrip, call);
+  noteRetry(journey, retry);
+  const body = splice(doc.bytes, [...narrowed, ...retry.edits]);
+  const mirrored = { method: message.method, target: mirroredName(doc, message), version: call.version };
+  const headers = modernHeaders(journey.headers, mirrored, journey.route.credential);
+  const release = retry.kind === "retry" ? await spend(gateway, call, retry.claims) : undefined;
+  // upstream
+  const response = await send(journey, { method: "POST", headers, body, openEnded, release });
+  await answer(gateway, call, retry.kind === "retry" ? retry.claims : undefined, response, reply);
 }
 
 function noteRetry(journey: Journey, retry: Retry): void {

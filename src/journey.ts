@@ -8,6 +8,7 @@ import type { AuditLog } from "./audit/sinks.ts";
 import type { Route } from "./call.ts";
 import { Refusal } from "./errors.ts";
 import type { Headers } from "./http/framing.ts";
+import type { Limits, Place, Slot } from "./limits.ts";
 import { type Log, withoutQuery } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { ANONYMOUS, type Principal } from "./principal/principal.ts";
@@ -35,6 +36,8 @@ export class Journey {
   sessionStream = false;
   /** Headers of every answer to this request, also of refusals. */
   readonly replyHeaders: Record<string, string>;
+  /** Its place among what the process takes on at once; held until the answer has left. */
+  #slot: Slot | undefined;
   readonly #end = new AbortController();
   readonly #witnesses: Witnesses;
   #finished = false;
@@ -53,6 +56,7 @@ export class Journey {
     this.#witnesses = witnesses;
     raw.once("close", () => {
       if (!raw.writableFinished) this.stop(new Refusal("cancelled", "client_left"));
+      this.#slot?.leave();
       onClose();
     });
   }
@@ -63,6 +67,21 @@ export class Journey {
    */
   get signal(): AbortSignal {
     return this.#end.signal;
+  }
+
+  /**
+   * Takes a place, in exchange for the one held so far.
+   * @throws Refusal `too_many_requests`, `too_many_streams`, or for `server/discover` `overloaded`
+   */
+  enter(limits: Limits, kind: Place): void {
+    try {
+      const slot = limits.enter(kind);
+      this.#slot?.leave();
+      this.#slot = slot;
+    } catch (error) {
+      // A 429 would make an SDK client fall back to a legacy handshake.
+      throw this.headers.get("mcp-method") === "server/discover" ? new Refusal("overloaded", "limit") : error;
+    }
   }
 
   /** The refusal this request was stopped with. */

@@ -55,19 +55,15 @@ export async function serveLegacy(
   if ("method" in message) authorize(gateway.authorizer, journey, doc, message);
   const method = "method" in message ? message.method : undefined;
   const headers = legacyHeaders(journey.headers, "POST", version, journey.route.credential);
-  const slot = gateway.limits.enter("request");
-  try {
-    const response = await send(journey, {
-      method: "POST",
-      headers,
-      body: doc.bytes,
-      openEnded: true,
-      release: undefined,
-    });
-    await deliverLegacy(gateway, journey, reply, response, message.type === "request" ? method : undefined);
-  } finally {
-    slot.leave();
-  }
+  journey.enter(gateway.limits, "request");
+  const response = await send(journey, {
+    method: "POST",
+    headers,
+    body: doc.bytes,
+    openEnded: true,
+    release: undefined,
+  });
+  await deliverLegacy(gateway, journey, reply, response, message.type === "request" ? method : undefined);
 }
 
 /** Serves the GET stream and the DELETE of a legacy session. @throws Refusal */
@@ -84,30 +80,25 @@ export async function serveSession(
   journey.draft.era = "legacy";
   journey.sessionStream = method === "GET";
   const headers = legacyHeaders(journey.headers, method, version, journey.route.credential);
-  const slot = gateway.limits.enter(method === "GET" ? "stream" : "request");
-  try {
-    const response = await send(journey, {
-      method,
-      headers,
-      body: null,
-      openEnded: true,
-      release: undefined,
-    });
-    if (response.status === 405) {
-      response.abort();
-      throw new Refusal("method_not_allowed", "upstream", { headers: { allow: "POST" } });
-    }
-    // Of the end of a session only the status says something; servers send it with no body, of no media type.
-    if (method === "DELETE" && response.status < 300) {
-      response.abort();
-      await reply.code(response.status).send();
-      journey.finish({ outcome: "accepted" });
-      return;
-    }
-    await deliverLegacy(gateway, journey, reply, response, undefined);
-  } finally {
-    slot.leave();
+  const response = await send(journey, {
+    method,
+    headers,
+    body: null,
+    openEnded: true,
+    release: undefined,
+  });
+  if (response.status === 405) {
+    response.abort();
+    throw new Refusal("method_not_allowed", "upstream", { headers: { allow: "POST" } });
   }
+  // Of the end of a session only the status says something; servers send it with no body, of no media type.
+  if (method === "DELETE" && response.status < 300) {
+    response.abort();
+    await reply.code(response.status).send();
+    journey.finish({ outcome: "accepted" });
+    return;
+  }
+  await deliverLegacy(gateway, journey, reply, response, undefined);
 }
 
 async function deliverLegacy(

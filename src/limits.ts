@@ -8,21 +8,24 @@ export interface Slot {
   leave(): void;
 }
 
+/** What a place is for: a body that is being read, a request, a stream that may stay open for hours. */
+export type Place = "body" | "request" | "stream";
+
 /** Counts what is in flight. */
 export interface Limits {
   /** @throws Refusal `too_many_requests` or `too_many_streams` */
-  enter(kind: "request" | "stream"): Slot;
+  enter(kind: Place): Slot;
   readonly inFlight: number;
   readonly streams: number;
 }
 
-/** @param max the most requests and open-ended streams at a time */
+/** @param max the most requests (and as many bodies being read) and open-ended streams at a time */
 export function createLimits(max: { readonly inFlight: number; readonly streams: number }): Limits {
-  const now = { request: 0, stream: 0 };
+  const now = { body: 0, request: 0, stream: 0 };
   return {
     enter(kind) {
-      if (now[kind] >= (kind === "request" ? max.inFlight : max.streams)) {
-        throw new Refusal(kind === "request" ? "too_many_requests" : "too_many_streams", "limit");
+      if (now[kind] >= (kind === "stream" ? max.streams : max.inFlight)) {
+        throw new Refusal(kind === "stream" ? "too_many_streams" : "too_many_requests", "limit");
       }
       now[kind] += 1;
       let held = true;

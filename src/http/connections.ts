@@ -20,6 +20,9 @@ export interface ClientTimeouts {
 /** The times of a gateway that is no test. */
 export const CLIENT_TIMEOUTS: ClientTimeouts = { request: 60_000, check: 5_000, keepAlive: 72_000 };
 
+/** Requests on one connection that are not answered yet. */
+const MAX_PIPELINED = 16;
+
 /** See the file's header. */
 export class Connections {
   readonly #spoiled = new WeakSet<Socket>();
@@ -54,7 +57,11 @@ export class Connections {
     // The raw list has all headers, the parsed one would leave out what is past the count: bytes are bounded already.
     server.maxHeadersCount = 0;
     const take: RequestListener = (request, response) => {
-      this.#opened(request.socket, response);
+      // Answers wait for those before them, in memory; nobody needs so many on one connection.
+      if (this.#opened(request.socket, response) > MAX_PIPELINED) {
+        request.socket.destroy();
+        return;
+      }
       onRequest(request, response);
     };
     for (const event of ["request", "checkContinue", "checkExpectation"]) server.on(event, take);
@@ -81,12 +88,18 @@ export class Connections {
     socket.prependListener("data", (bytes: Buffer) => {
       if (!lines.feed(bytes)) this.spoil(socket);
     });
+    // Node tells only the answer that is being written that its connection is gone, not those that wait behind it.
+    socket.once("close", () => {
+      for (const response of this.#open.get(socket) ?? []) response.emit("close");
+    });
   }
 
-  #opened(socket: Socket, response: ServerResponse): void {
+  /** Counts a request; gives how many of this connection are open. */
+  #opened(socket: Socket, response: ServerResponse): number {
     const open = this.#open.get(socket) ?? new Set();
     this.#open.set(socket, open.add(response));
     response.once("close", () => open.delete(response));
+    return open.size;
   }
 
   #maySpeak(socket: Socket): boolean {

@@ -93,9 +93,11 @@ export function buildServer(parts: ServerParts): Server {
     });
   }
   serveMetadata(app, config, (request) => checkHost(readHead(request), reach, request.url));
-  app.setNotFoundHandler((request) => {
-    readHead(request.raw);
-    throw new Refusal("not_found", "path");
+  // Before the body, which nobody will read.
+  app.addHook("onRequest", async (request) => {
+    if (!request.is404) return;
+    checkHost(readHead(request.raw), reach, request.raw.url);
+    throw new Refusal("not_found", "path", { headers: CLOSE });
   });
   app.setErrorHandler((error, request, reply) => fail(error, request, reply));
 
@@ -111,9 +113,9 @@ export function buildServer(parts: ServerParts): Server {
     reply.headers(journey.replyHeaders);
     const headers = readHead(request.raw);
     journey.headers = headers;
-    // A client that is not asked for its body may send it or not: what comes next would be in doubt.
-    if (waitsForContinue(request.raw, headers)) reply.headers(CLOSE);
     checkHost(headers, reach, request.raw.url);
+    // The router decodes; whoever stands in front may have judged the path as it was sent.
+    if (pathOf(request.raw.url ?? "") !== route.config.path) throw new Refusal("not_found", "path_spelling");
     reply.headers(checkOrigin(headers, reach));
     if (draining) throw new Refusal("shutting_down", "draining", { headers: CLOSE });
     if (request.method === "OPTIONS" && headers.has("access-control-request-method")) {
@@ -133,6 +135,8 @@ export function buildServer(parts: ServerParts): Server {
       metadataUrl: route.metadataUrl,
     });
     journey.draft.principal = auditPrincipal(journey.principal);
+    // Before the body: what waits in memory is bounded by the places, not by what clients care to send.
+    journey.enter(gateway.limits, request.method === "GET" ? "stream" : "body");
     if (request.method === "POST") inviteBody(headers, reply);
   }
 
@@ -156,9 +160,8 @@ export function buildServer(parts: ServerParts): Server {
     if (Number(headers.get("content-length") ?? 0) > config.server.limits.body) {
       throw new Refusal("body_too_large", "body", { headers: CLOSE });
     }
-    if (!waitsForContinue(reply.request.raw, headers)) return;
-    reply.removeHeader("connection");
-    reply.raw.writeContinue();
+    // Where it is not asked for, Node closes the connection: what comes next may be the body or not.
+    if (waitsForContinue(reply.request.raw, headers)) reply.raw.writeContinue();
   }
 
   /** The other stages, in gateway.ts and legacy.ts. */
@@ -228,6 +231,10 @@ export function buildServer(parts: ServerParts): Server {
     },
   };
 }
+
+/** The path of a request target, in origin or absolute form. */
+const pathOf = (target: string): string =>
+  target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "");
 
 /** Resolves with the work, or when the time is over. */
 async function within(ms: number, work: Promise<void>): Promise<void> {

@@ -104,7 +104,11 @@ export function relayStream(
     };
 
     const hold = setTimeout(open, HOLD_BACK_MS);
-    const keepAlive = setTimeout(() => write(printComment("keep-alive")), KEEP_ALIVE_MS);
+    const keepAlive = setTimeout(() => {
+      // To a client that does not read, more would only pile up.
+      if (pending) keepAlive.refresh();
+      else write(printComment("keep-alive"));
+    }, KEEP_ALIVE_MS);
     const parser = createSseParser({
       maxEventBytes: options.maxEventBytes,
       onEvent(event) {

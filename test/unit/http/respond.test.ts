@@ -7,7 +7,7 @@ const place = { id: '"\\u0061"', requestId: "r-1", httpStatus: "spec" } as const
 t.test("the body: the id as sent, the fixed text, the reason, and what may be public", async (t) => {
   const refusal = new Refusal("missing_capability", "secret-detail", {
     data: { requiredCapabilities: { elicitation: { form: {} } } },
-    context: { hint: "secret-context" },
+    context: { principal: { subject: "secret-context" } },
     cause: new Error("secret-cause"),
   });
   t.equal(

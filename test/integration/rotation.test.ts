@@ -1,0 +1,224 @@
+/**
+ * Keys are rotated under load on three replicas with one Redis: in order no round is lost, promoted first some are.
+ * Rounds are sealed on one replica and redeemed on another, all the time; each step reaches one replica after the other.
+ */
+import { execFile } from "node:child_process";
+import { copyFileSync, unlinkSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import t, { type Test } from "tap";
+import { PUBLIC_URL } from "../support/gateway.ts";
+import { anyRedis } from "../support/redis.ts";
+import { type Replica, startReplica } from "../support/replica.ts";
+import { startUpstream } from "../support/upstream.ts";
+import { asksOnce, retryOf, stateOf, TRANSFER, textOf, until } from "./rounds.ts";
+
+const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const CLIENTS = 6;
+/** Rounds that must pass between two steps. */
+const ENOUGH = 30;
+const secret = (name: string): string => `a secret of a test, ${name}, and long enough`;
+
+const redis = await anyRedis(t);
+const upstream = await startUpstream(asksOnce);
+t.teardown(() => upstream.close());
+
+/** Runs the program; gives what it printed. */
+async function sealgate(...args: string[]): Promise<{ stdout: string; stderr: string }> {
+  return promisify(execFile)(process.execPath, [MAIN, ...args]);
+}
+
+async function openReplicas(t: Test): Promise<[Replica, Replica, Replica]> {
+  const sections = {
+    server: { listen: "127.0.0.1:0", publicUrl: PUBLIC_URL, allowedHosts: ["127.0.0.1"], replicas: 3 },
+    redis: { url: redis.url, keyPrefix: redis.keyPrefix },
+    routes: [{ path: "/mcp", upstream: { url: upstream.url } }],
+    keys: { primary: "first", folder: "keys" },
+  };
+  const open = () => startReplica(t, sections, { "keys/first": secret("first") });
+  const replicas = await Promise.all([open(), open(), open()]);
+  for (const replica of replicas)
+    await until(async () => (await replica.metric("sealgate_store_available")) === 1);
+  // No state is promised before the store's epoch was read.
+  for (const replica of replicas) await until(async () => (await ask(replica)).status === 200);
+  return replicas as [Replica, Replica, Replica];
+}
+
+let nextId = 1;
+const ask = (replica: Replica) => replica.send(TRANSFER, textOf(String(nextId++), TRANSFER));
+const answer = (replica: Replica, state: string) => {
+  const message = retryOf(state);
+  return replica.send(message, textOf(String(nextId++), message));
+};
+
+/** Clients that play rounds until they are stopped. */
+function startTraffic(replicas: readonly Replica[]) {
+  const seen = { done: 0, lost: 0, keyIds: new Set<string>() };
+  const open = new Set<Promise<void>>();
+  let stopped = false;
+  const round = async (from: Replica, to: Replica): Promise<void> => {
+    const state = stateOf(await ask(from));
+    seen.keyIds.add(state.slice(4, 9));
+    const reply = await answer(to, state);
+    if (reply.status === 200 && reply.json.result.resultType === "complete") seen.done += 1;
+    else seen.lost += 1;
+  };
+  const clients = Array.from({ length: CLIENTS }, async (_, client) => {
+    for (let turn = client; !stopped; turn += 1) {
+      const [from, to] = [replicas[turn % 3], replicas[(turn + 1 + (client % 2)) % 3]];
+      if (from === undefined || to === undefined) throw new Error("no replica");
+      const one = round(from, to);
+      open.add(one);
+      await one.finally(() => open.delete(one));
+    }
+  });
+  return {
+    seen,
+    /** Waits for the end of all rounds that are open now: what one envelope.ttl stands for. */
+    settle: async (): Promise<void> => void (await Promise.all([...open])),
+    more: async (): Promise<void> => {
+      const before = seen.done + seen.lost;
+      await until(() => seen.done + seen.lost >= before + ENOUGH);
+    },
+    stop: async (): Promise<void> => {
+      stopped = true;
+      await Promise.all(clients);
+    },
+  };
+}
+
+const shows = (replica: Replica, ...expected: string[]): Promise<void> =>
+  until(async () => {
+    const shown = (await replica.ring()).map(({ id, seals }) => (seals ? `${id} seals` : id));
+    return shown.join() === expected.join();
+  });
+
+/** Brings a step to one replica after the other, with traffic before, between and after. */
+async function everywhere(
+  replicas: readonly Replica[],
+  traffic: ReturnType<typeof startTraffic>,
+  step: (replica: Replica) => Promise<unknown>,
+  ...ring: string[]
+): Promise<void> {
+  for (const replica of replicas) {
+    await step(replica);
+    await shows(replica, ...ring);
+    await traffic.more();
+  }
+}
+
+t.test("add, promote, remove, twice, by hand and by command: no round is lost", async (t) => {
+  const replicas = await openReplicas(t);
+  const [one, two, three] = replicas;
+  const traffic = startTraffic(replicas);
+  await traffic.more();
+
+  // By hand: files and the primary.
+  const slow = await Promise.all(replicas.map(async (replica) => stateOf(await ask(replica))));
+  await everywhere(replicas, traffic, (r) => r.put("keys/second", secret("second")), "first seals", "second");
+  const promote = (r: Replica) => r.configure({ keys: { primary: "second", folder: "keys" } });
+  await everywhere(replicas, traffic, promote, "first", "second seals");
+  for (const [index, state] of slow.entries()) {
+    t.equal(
+      (await answer([two, three, one][index] ?? one, state)).status,
+      200,
+      "open since before the rotation",
+    );
+  }
+  await traffic.settle();
+  const remove = async (r: Replica) => unlinkSync(join(r.folder, "keys/first"));
+  await everywhere(replicas, traffic, remove, "second seals");
+
+  // By command: it makes the secret on one replica, and edits each.
+  const rotate = (r: Replica, step: string, id: string) =>
+    sealgate("keys", "rotate", "--config", r.file, "--step", step, "--id", id);
+  await rotate(one, "add", "third");
+  const give = async (r: Replica): Promise<void> => {
+    if (r !== one) copyFileSync(join(one.folder, "keys/third"), join(r.folder, "keys/third"));
+  };
+  await everywhere(replicas, traffic, give, "second seals", "third");
+  await everywhere(replicas, traffic, (r) => rotate(r, "promote", "third"), "second", "third seals");
+  await traffic.settle();
+  await t.rejects(rotate(one, "remove", "second"), { code: 75 }, "not before envelope.ttl is over");
+  for (const { file } of replicas) utimesSync(file, Date.now() / 1000 - 601, Date.now() / 1000 - 601);
+  await everywhere(replicas, traffic, (r) => rotate(r, "remove", "second"), "third seals");
+
+  await traffic.stop();
+  t.equal(traffic.seen.lost, 0, `none lost of ${traffic.seen.done}`);
+  t.ok(traffic.seen.done >= 18 * ENOUGH);
+  t.equal(traffic.seen.keyIds.size, 3, "three keys have sealed");
+  const refused = replicas.flatMap(({ audit }) => audit.filter(({ outcome }) => outcome === "refused"));
+  t.same(refused, []);
+  for (const replica of replicas) {
+    t.same(replica.lines("this step of a key rotation loses open rounds"), []);
+    t.equal(replica.lines("keys in force").length, 7, "the start and six steps");
+  }
+});
+
+t.test("promoted first: rounds are lost, and the gateway and check say why", async (t) => {
+  const replicas = await openReplicas(t);
+  const [one] = replicas;
+  for (const { folder } of replicas) utimesSync(join(folder, "keys/first"), 1, 1);
+  copyFileSync(one.file, `${one.file}.before`);
+  const traffic = startTraffic(replicas);
+  await traffic.more();
+  t.equal(traffic.seen.lost, 0);
+
+  const promote = { keys: { primary: "second", folder: "keys" } };
+  await one.put("keys/second", secret("second"));
+  await one.configure(promote);
+  await shows(one, "first", "second seals");
+  await traffic.more();
+  t.ok(traffic.seen.lost > 0, "the others do not know the key yet");
+  const causes = replicas.flatMap(({ audit }) => audit.flatMap(({ cause }) => cause ?? []));
+  t.same(new Set(causes), new Set(["unknown_key"]));
+  t.match(one.lines("this step of a key rotation loses open rounds"), [
+    { fault: /was not in the ring before/ },
+  ]);
+  const { stderr } = await sealgate("check", "--config", one.file);
+  t.match(
+    stderr,
+    /^warning: .* keys\.primary: is a key that was written 0 minutes ago: a replica that does not have it/m,
+  );
+
+  for (const replica of replicas.slice(1)) await replica.put("keys/second", secret("second"));
+  for (const replica of replicas.slice(1)) await shows(replica, "first seals", "second");
+  await traffic.settle();
+  const { lost } = traffic.seen;
+  await traffic.more();
+  t.equal(traffic.seen.lost, lost, "none any more, once all have it");
+  await traffic.stop();
+});
+
+t.test("check compares with the configuration in force", async (t) => {
+  const entries = (...ids: string[]): string =>
+    ids.map((id) => `{ id: ${id}, secret: { file: ${id} } }`).join(", ");
+  const config = (primary: string, ...ids: string[]): string => `version: 1
+server: { replicas: 3 }
+redis: { url: "redis://127.0.0.1" }
+authentication: { mode: anonymous }
+authorization: { policies: [{ id: all, effect: allow }] }
+keys: { primary: ${primary}, ring: [${entries(...ids)}] }
+routes: [{ path: /mcp, upstream: { url: "http://127.0.0.1:3001/mcp" } }]
+`;
+  const folder = t.testdir({
+    a: secret("a"),
+    b: secret("b"),
+    "1.yaml": config("a", "a"),
+    "2.yaml": config("a", "a", "b"),
+    "3.yaml": config("b", "a", "b"),
+    "4.yaml": config("b", "b"),
+  });
+  for (const name of ["a", "b"]) utimesSync(join(folder, name), 1, 1);
+  const warned = async (previous: number, next: number): Promise<string[]> => {
+    const file = (number: number): string => join(folder, `${number}.yaml`);
+    const { stdout, stderr } = await sealgate("check", "--config", file(next), "--previous", file(previous));
+    t.equal(stdout, `${file(next)}: ok\n`);
+    return stderr.split("\n").filter((line) => line.includes(" keys: "));
+  };
+  for (const step of [1, 2, 3]) t.same(await warned(step, step + 1), [], "in order");
+  t.match(await warned(1, 3), [/the key that seals now was not in the ring before/]);
+  t.match(await warned(2, 4), [/the key that sealed before is not in the ring any more/]);
+  t.equal((await warned(1, 4)).length, 2);
+});

@@ -16,6 +16,10 @@ import {
   STRING,
   startAt,
 } from "./tape.ts";
+import { means } from "./token.ts";
+
+/** Of a string as sent, for one UTF-16 code unit of what it means: an escape of the form `\uXXXX`. */
+const MOST_BYTES_PER_UNIT = 6;
 
 /** One member of an object: its key after unescaping, and its value. */
 export interface Member {
@@ -72,17 +76,32 @@ export class JsonText {
     return this.#text(n);
   }
 
-  /** The value of a member by its key after unescaping; undefined when absent or when `object` is no object. */
+  /**
+   * The value of a member by its key after unescaping; undefined when absent or when `object` is no object. Goes over the
+   * members, comparing bytes: for names of a message, which are few. Who looks for many keys reads `members` once.
+   */
   get(object: Node | undefined, key: string): Node | undefined {
     const tape = this.#tape;
     if (object === undefined || kindAt(tape, object) !== OBJECT) return undefined;
     const last = behind(tape, object);
     const ascii = isAscii(key);
     for (let n = object + CONTAINER_CELLS; n < last; n = behind(tape, n + SCALAR_CELLS)) {
-      const plain = ascii && ((tape[n] as number) & ESCAPED) === 0;
-      if (plain ? this.#isPlain(n, key) : this.#text(n) === key) return (n + SCALAR_CELLS) as Node;
+      if (this.#isKey(n, key, ascii)) return (n + SCALAR_CELLS) as Node;
     }
     return undefined;
+  }
+
+  /** How many members an object has, or items an array; 0 for all else. Decodes nothing. */
+  count(container: Node): number {
+    const tape = this.#tape;
+    const kind = kindAt(tape, container);
+    if (kind > ARRAY) return 0;
+    const last = behind(tape, container);
+    let count = 0;
+    for (let n = container + CONTAINER_CELLS; n < last; count++) {
+      n = behind(tape, kind === OBJECT ? n + SCALAR_CELLS : n);
+    }
+    return count;
   }
 
   /** All members in source order; none when `object` is no object. */
@@ -126,12 +145,21 @@ export class JsonText {
     return JSON.parse(this.bytes.toString("utf8", start, end)) as string;
   }
 
-  /** Whether the key at tape index `n`, spelled without escapes, is the ASCII string `key`. */
-  #isPlain(n: number, key: string): boolean {
+  /** Whether the key at tape index `n` is `key`. `ascii`: whether `key` is ASCII. */
+  #isKey(n: number, key: string, ascii: boolean): boolean {
+    const { bytes } = this;
     const start = startAt(this.#tape, n) + 1;
-    if (endAt(this.#tape, n) - 1 - start !== key.length) return false;
-    for (let i = 0; i < key.length; i++) if (this.bytes[start + i] !== key.charCodeAt(i)) return false;
-    return true;
+    const end = endAt(this.#tape, n) - 1;
+    const length = end - start;
+    const escaped = ((this.#tape[n] as number) & ESCAPED) !== 0;
+    if (ascii && !escaped) {
+      if (length !== key.length) return false;
+      for (let i = 0; i < length; i++) if (bytes[start + i] !== key.charCodeAt(i)) return false;
+      return true;
+    }
+    return (
+      length >= key.length && length <= key.length * MOST_BYTES_PER_UNIT && means(bytes, start, end, key)
+    );
   }
 }
 

@@ -31,9 +31,22 @@ const PLAIN = new Uint8Array(256).fill(1).fill(0, 0, SPACE);
 PLAIN[QUOTE] = 0;
 PLAIN[BACKSLASH] = 0;
 
-/** Byte → 1 where it may follow a backslash alone. */
+/** Byte → 1 where it may follow a backslash alone, and what it then stands for. */
 const SHORT_ESCAPE = new Uint8Array(256);
-for (const byte of Buffer.from('"\\/bfnrt')) SHORT_ESCAPE[byte] = 1;
+const ESCAPE_UNIT = new Uint8Array(256);
+for (const [sign, meaning] of Object.entries({
+  '"': '"',
+  "\\": "\\",
+  "/": "/",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+})) {
+  SHORT_ESCAPE[sign.charCodeAt(0)] = 1;
+  ESCAPE_UNIT[sign.charCodeAt(0)] = meaning.charCodeAt(0);
+}
 
 /** Offset of the first byte at or behind `at` that is no whitespace; `end` when there is none. */
 export function skipSpace(bytes: Uint8Array, at: number, end: number): number {
@@ -93,6 +106,43 @@ function escapedUnit(bytes: Uint8Array, at: number, end: number): number {
     unit = unit * 16 + digit;
   }
   return unit;
+}
+
+/**
+ * Whether the string that stands between its quotes from `start` up to `end` means `text`; the scan has passed it. Nothing is
+ * decoded into a string, and the first unit that differs ends it.
+ */
+export function means(bytes: Uint8Array, start: number, end: number, text: string): boolean {
+  let at = start;
+  for (let i = 0; i < text.length; i++) {
+    if (at >= end) return false;
+    let unit = bytes[at] as number;
+    if (unit === BACKSLASH) {
+      const sign = bytes[at + 1] as number;
+      unit = sign === LOWER_U ? escapedUnit(bytes, at, end) : (ESCAPE_UNIT[sign] as number);
+      at += sign === LOWER_U ? 2 + HEX_DIGITS : 2;
+    } else if (unit < 0x80) {
+      at++;
+    } else if (unit < 0xe0) {
+      unit = ((unit & 0x1f) << 6) | tail(bytes, at + 1);
+      at += 2;
+    } else if (unit < 0xf0) {
+      unit = ((unit & 0xf) << 12) | (tail(bytes, at + 1) << 6) | tail(bytes, at + 2);
+      at += 3;
+    } else {
+      const high = ((unit & 7) << 18) | (tail(bytes, at + 1) << 12);
+      if (text.codePointAt(i++) !== (high | (tail(bytes, at + 2) << 6) | tail(bytes, at + 3))) return false;
+      at += 4;
+      continue;
+    }
+    if (unit !== text.charCodeAt(i)) return false;
+  }
+  return at === end;
+}
+
+/** The six bits of a byte that continues a UTF-8 character. */
+function tail(bytes: Uint8Array, at: number): number {
+  return (bytes[at] as number) & 0x3f;
 }
 
 /** Scans the number whose minus or first digit is at `at`. Throws `syntax`. */

@@ -8,7 +8,7 @@ import { type ConfigDocument, type DocumentProblem, readDocument } from "./docum
 import { ConfigFileError } from "./file-error.ts";
 import { printPath, type Step } from "./json-schema.ts";
 import { loadMaterial, type Secrets } from "./material.ts";
-import { schemaProblems, valueAt } from "./problems.ts";
+import { meantBy, schemaProblems, valueAt } from "./problems.ts";
 import { type Pruned, prune } from "./prune.ts";
 import { checkTwins, type Report } from "./report.ts";
 import { resolveConfig, type Whole } from "./resolve.ts";
@@ -53,6 +53,8 @@ interface Reading {
   readonly sections: Partial<Whole>;
   /** Sections that were not in order, and what is left of them. */
   readonly pruned: ReadonlyMap<Step, Pruned<unknown>>;
+  /** Sections that are absent, while a name that is not known looks like them. */
+  readonly mistyped: ReadonlySet<Step>;
 }
 
 /** What can be read of each section; what is wrong with it, and names that are no section, go to `add`. */
@@ -61,10 +63,11 @@ function readSections(doc: ConfigDocument, add: (problems: readonly DocumentProb
   const sections: Record<string, unknown> = {};
   const pruned = new Map<Step, Pruned<unknown>>();
   const strangers = Object.keys(root).filter((name) => !Object.hasOwn(SECTIONS, name));
+  const mistyped = new Set<Step>(meantBy([], strangers).filter((name) => !Object.hasOwn(root, name)));
   add(schemaProblems(doc, [], [{ code: "unrecognized_keys", keys: strangers, path: [], message: "" }]));
   for (const [name, schema] of Object.entries(SECTIONS) as [string, z.ZodType][]) {
     const value = valueAt(root, [name]);
-    if (value === undefined && schema.def.type === "optional") continue;
+    if (value === undefined && (schema.def.type === "optional" || mistyped.has(name))) continue;
     const result = schema.safeParse(value);
     if (result.success) {
       sections[name] = result.data;
@@ -76,7 +79,7 @@ function readSections(doc: ConfigDocument, add: (problems: readonly DocumentProb
     sections[name] = rest.data;
     pruned.set(name, rest);
   }
-  return { sections: sections as Partial<Whole>, pruned };
+  return { sections: sections as Partial<Whole>, pruned, mistyped };
 }
 
 /**
@@ -107,7 +110,7 @@ export async function loadConfig(
   add(doc.problems);
   if (doc.value === undefined) throw new ConfigError(finish(problems));
 
-  const { sections, pruned } = readSections(doc, add);
+  const { sections, pruned, mistyped } = readSections(doc, add);
   const at = (path: readonly Step[], message: string): DocumentProblem => ({
     ...doc.place(path),
     path,
@@ -128,7 +131,7 @@ export async function loadConfig(
   checkTwins(doc.value, { problem: (path, message) => add([at(path, message)]) }, (path) => {
     return `${printPath(path)} in line ${doc.place(path).line}`;
   });
-  const given = new Set(Object.keys(doc.value as object));
+  const given = new Set([...Object.keys(doc.value as object), ...mistyped].map(String));
   crossCheck(sections, given, report);
   const folder = dirname(resolve(file));
   // The files that can be told are read even when others cannot: the operator should see it all in one run.

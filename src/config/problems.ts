@@ -4,7 +4,7 @@
  */
 import type * as z from "zod";
 import type { ConfigDocument, DocumentProblem } from "./document.ts";
-import { knownNames, type Step } from "./json-schema.ts";
+import { knownNames, printPath, type Step } from "./json-schema.ts";
 import { nearest } from "./nearest.ts";
 
 const MAX_SHOWN = 60;
@@ -84,7 +84,8 @@ function unknownNames(
   return names.map((name) => {
     const near = nearest(name, known);
     const hint = near === undefined ? `allowed ${known.join(", ")}` : `did you mean ${near}?`;
-    const shown = /^\w[\w.-]{0,40}$/.test(name) && !SECRET_LOOKS.test(name) ? name : "(name not shown)";
+    const plain = /^\w[\w.-]{0,40}$/.test(name) && (near !== undefined || !SECRET_LOOKS.test(name));
+    const shown = plain ? name : "(name not shown)";
     return {
       ...doc.placeOfName(path, name),
       path: [...path, shown],
@@ -93,16 +94,35 @@ function unknownNames(
   });
 }
 
+/** The settings under `path` that `names`, which are not known, are most likely meant to be. */
+export function meantBy(path: readonly Step[], names: readonly string[]): string[] {
+  return names.map((name) => nearest(name, knownNames(path))).filter((name) => name !== undefined);
+}
+
 /** The issues of one section → problems with places. `section` is the path of what was parsed. */
 export function schemaProblems(
   doc: ConfigDocument,
   section: readonly Step[],
   issues: readonly z.core.$ZodIssue[],
 ): DocumentProblem[] {
+  const pathOf = (issue: z.core.$ZodIssue): Step[] => [...section, ...(issue.path as Step[])];
+  // One mistyped name is one mistake, not also a missing setting.
+  const mistyped = new Set<string>();
+  for (const issue of issues) {
+    if (issue.code !== "unrecognized_keys") continue;
+    const path = pathOf(issue);
+    for (const name of meantBy(path, issue.keys)) {
+      mistyped.add(printPath([...path, name]));
+      mistyped.add(`${printPath(path)} holds neither`);
+    }
+  }
   return issues.flatMap((issue) => {
-    const path = [...section, ...(issue.path as Step[])];
+    const path = pathOf(issue);
     if (issue.code === "unrecognized_keys") return unknownNames(doc, path, issue.keys);
     const value = valueAt(doc.value, path);
+    if (value === undefined && mistyped.has(printPath(path))) return [];
+    const neither = issue.code === "custom" && issue.message.startsWith("holds neither");
+    if (neither && mistyped.has(`${printPath(path)} holds neither`)) return [];
     const what = wrong(issue, value);
     // "holds neither file nor env, found a mapping" would say nothing.
     const silent =

@@ -1,0 +1,63 @@
+/** Each setting of the example, wrong or mistyped: one mistake is told once, and nothing that only follows from it. */
+import { readFileSync } from "node:fs";
+import t, { type Test } from "tap";
+import { parse, stringify } from "yaml";
+import { allSettings, printPath, type Step } from "../../../src/config/json-schema.ts";
+import { load } from "./load-text.ts";
+
+type Holder = Record<Step, unknown>;
+
+/** The example with every commented setting in force. */
+const example = (): Holder =>
+  parse(
+    readFileSync(new URL("../../../config/sealgate.yaml", import.meta.url), "utf8")
+      .replace(/^( *)#(?!#)/gm, "$1")
+      .replace(/^ yaml-language-server.*$/m, ""),
+  ) as Holder;
+
+async function said(t: Test, config: Holder) {
+  const { problems, warnings } = await load(t, stringify(config));
+  const bare = (lines: readonly string[]): string[] => lines.map((line) => line.replace(/^\S+ /, ""));
+  return { problems: bare(problems), warnings: bare(warnings) };
+}
+
+function holderOf(config: Holder, path: readonly Step[]): Holder | undefined {
+  const [last] = path.slice(-1);
+  const holder = path
+    .slice(0, -1)
+    .reduce<unknown>((value, step) => (value as Holder | undefined)?.[step], config);
+  const isThere = typeof holder === "object" && holder !== null && last !== undefined && last in holder;
+  return isThere ? (holder as Holder) : undefined;
+}
+
+const spoil: Record<string, (holder: Holder, last: Step) => void> = {
+  wrong(holder, last) {
+    holder[last] = [[]];
+  },
+  mistyped(holder, last) {
+    if (typeof last === "number") return;
+    holder[`${last}s`] = holder[last];
+    delete holder[last];
+  },
+};
+
+for (const [name, apply] of Object.entries(spoil)) {
+  t.test(`a setting that is ${name}`, async (t) => {
+    const before = await said(t, example());
+    let count = 0;
+    for (const path of allSettings()) {
+      const config = example();
+      const holder = holderOf(config, path);
+      const last = path.at(-1) ?? "";
+      if (holder === undefined || (name === "mistyped" && typeof last === "number")) continue;
+      apply(holder, last);
+      const { problems, warnings } = await said(t, config);
+      const more = problems.filter((line) => !before.problems.includes(line));
+      if (more.length !== 1 || !more[0]?.startsWith(printPath(path))) t.fail(printPath(path), { more });
+      const ghosts = warnings.filter((line) => !before.warnings.includes(line));
+      if (ghosts.length > 0) t.fail(printPath(path), { ghosts });
+      count += 1;
+    }
+    t.ok(count > 100, `${count} settings`);
+  });
+}

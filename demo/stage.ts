@@ -134,6 +134,7 @@ function collectAudit() {
       records.set(record.requestId, record);
       for (const listener of listeners) listener(record);
     },
+    losses: () => new Map<string, number>(),
     close: async (): Promise<void> => undefined,
     onRecord: (listener: (record: AuditRecord) => void): void => {
       listeners.push(listener);

@@ -197,6 +197,8 @@ export async function run(args: readonly string[]): Promise<number> {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     process.exit(error.code === "EPIPE" ? EXIT.ok[0] : EXIT.fault[0]);
   });
+  // What cannot be told on standard error can be told nowhere; the exit code still says it.
+  process.stderr.on("error", () => undefined);
   try {
     return await dispatch(args);
   } catch (error) {

@@ -3,6 +3,7 @@
  * errors are reduced to what cannot hold one, since libraries hang commands and inputs on them.
  */
 import pino from "pino";
+import type { Output } from "./output.ts";
 
 /** What every room may say to the operator's log. A pino logger satisfies it. */
 export interface Log {
@@ -38,9 +39,9 @@ export function withoutQuery(url: string): string {
 
 /**
  * Opens the log.
- * @param destination a stream for tests; standard output otherwise
+ * @param destination takes a line with its end, and neither waits nor throws
  */
-export function createLog(level: string, destination?: pino.DestinationStream): pino.Logger {
+export function createLog(level: string, destination: { write(line: string): void }): pino.Logger {
   const options: pino.LoggerOptions = {
     level,
     base: null,
@@ -48,5 +49,25 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: (error: unknown) => logError(error) },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  return pino(options, destination);
+}
+
+/**
+ * Lets standard output say on standard error what it cannot say itself: that log lines and audit records are lost.
+ * @param log what is written to `stdout`
+ */
+export function tellLosses(stdout: Output, stderr: Output, log: Log): void {
+  stdout.onChange((change) => {
+    const text = change.taken
+      ? `standard output takes lines again; ${change.lost} were lost`
+      : `standard output cannot be written (${change.reason}): log lines, and audit records that go there, are lost; requests go on`;
+    stderr.write(`sealgate: ${text}\n`);
+    if (change.taken)
+      log.warn({ sink: "stdout", lost: change.lost }, "log lines and audit records are written again");
+    else
+      log.error(
+        { sink: "stdout", reason: change.reason },
+        "log lines and audit records are lost, requests go on",
+      );
+  });
 }

@@ -43,6 +43,8 @@ export function createMetrics(sources: {
   readonly store: RedemptionStore;
   readonly limits: Limits;
   readonly reloads: () => ReloadStatus;
+  /** Audit records lost so far, by sink; the sinks are the operator's. */
+  readonly auditLosses: () => ReadonlyMap<string, number>;
 }): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -126,6 +128,16 @@ export function createMetrics(sources: {
     registers,
     collect() {
       this.set(sources.reloads().succeededAt / 1000);
+    },
+  });
+  new Counter({
+    name: "sealgate_audit_lost_total",
+    help: "Audit records that a sink did not take, by sink",
+    labelNames: ["sink"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [sink, lost] of sources.auditLosses()) this.inc({ sink }, lost);
     },
   });
   return {

@@ -21,6 +21,7 @@ import { Keys } from "./keys.ts";
 import { createLimits } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
+import type { Output } from "./output.ts";
 import { createAuthenticator } from "./principal/jwt.ts";
 import { resourceMetadataUrl, resourceUrl } from "./principal/resource-metadata.ts";
 import { createMemoryStore } from "./redemption/memory.ts";
@@ -35,6 +36,8 @@ export interface Surroundings {
   readonly now?: () => number;
   readonly random?: (bytes: number) => Buffer;
   readonly audit?: AuditLog;
+  /** What `log` is written to, for audit records that go there too. */
+  readonly stdout?: Output;
   /** How long a client may take to send a request. */
   readonly timeouts?: ClientTimeouts;
 }
@@ -67,7 +70,9 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
     const keys = new Keys(loaded, { log, now, random });
     const reloader = createReloader(loaded, { take: (next) => takeUp(keys, config, next, log), log, now });
     closers.push(() => reloader.close());
-    const audit = surroundings.audit ?? (await openAuditLog(config.audit.sinks));
+    const audit =
+      surroundings.audit ??
+      (await openAuditLog(config.audit.sinks, { log, ...optional("stdout", surroundings.stdout) }));
     closers.push(() => audit.close());
     const store = await openStore(loaded, { log, now, random });
     closers.push(() => store.close());
@@ -78,7 +83,13 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
     });
     closers.push(async () => authenticator.close?.());
     const limits = createLimits(config.server.limits);
-    const metrics = createMetrics({ keys, store, limits, reloads: reloader.status });
+    const metrics = createMetrics({
+      keys,
+      store,
+      limits,
+      reloads: reloader.status,
+      auditLosses: () => audit.losses(),
+    });
     const routes = config.routes.map((route) => openRoute(loaded, route));
     closers.push(() => Promise.all(routes.map((route) => route.upstream.close())));
     const { envelope } = config;

@@ -3,7 +3,8 @@ import closeWithGrace from "close-with-grace";
 import { parseListen } from "../config/addresses.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { quickConfig } from "../config/quick.ts";
-import { createLog, withoutQuery } from "../log.ts";
+import { createLog, tellLosses, withoutQuery } from "../log.ts";
+import { openStandard } from "../output.ts";
 import { start } from "../start.ts";
 import { EXIT } from "./exit.ts";
 import { startFailure } from "./start-failure.ts";
@@ -23,7 +24,9 @@ export async function serve(options: {
 }): Promise<number> {
   const loaded = await load(options);
   const { config, warnings } = loaded;
-  const log = createLog(config.log.level);
+  const [stdout, stderr] = [openStandard(1), openStandard(2)];
+  const log = createLog(config.log.level, stdout);
+  tellLosses(stdout, stderr, log);
   for (const warning of warnings) log.warn({ warning }, "configuration");
   for (const { path, legacy } of config.routes) {
     if (legacy === "pass" && config.authentication.mode === "anonymous") {
@@ -31,7 +34,7 @@ export async function serve(options: {
     }
   }
   try {
-    const running = await start(loaded, { log });
+    const running = await start(loaded, { log, stdout });
     const policies = config.authorization.policies.length;
     const routes = config.routes.map(({ path, upstream, legacy }) => ({
       path,
@@ -63,6 +66,8 @@ export async function serve(options: {
           else log.info({ signal }, "draining");
           await running.close();
           log.info({}, "closed");
+          // The process ends right after this, and what is not written by then is gone.
+          await Promise.all([stdout.flush(), stderr.flush()]);
           resolve(err === undefined ? EXIT.ok[0] : EXIT.fault[0]);
         },
       );
@@ -70,7 +75,8 @@ export async function serve(options: {
   } catch (error) {
     const reason = startFailure(error, config, options.config === undefined);
     log.error({ reason, err: error }, "sealgate cannot start");
-    process.stderr.write(`sealgate: cannot start: ${reason}\n`);
+    stderr.write(`sealgate: cannot start: ${reason}\n`);
+    await Promise.all([stdout.flush(), stderr.flush()]);
     return EXIT.unavailable[0];
   }
 }

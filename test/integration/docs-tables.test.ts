@@ -84,6 +84,7 @@ t.test("docs/operations.md lists the metrics there are, with their labels", asyn
   const metrics = createMetrics({
     keys: { labels: () => ephemeralKeyring().labels(0) },
     reloads: () => ({ successful: true, succeededAt: 0 }),
+    auditLosses: () => new Map([["stdout", 0]]),
     store,
     limits: createLimits({ inFlight: 1, streams: 1 }),
   });

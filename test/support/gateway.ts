@@ -110,7 +110,11 @@ export async function startGateway(
   const clock = { now: options.clock ?? Date.now() };
   const running = await start(loaded, {
     log: createLog("debug", { write: (line: string) => void lines.push(line) }),
-    audit: { write: (record) => void audit.push(record), close: async () => undefined },
+    audit: {
+      write: (record) => void audit.push(record),
+      losses: () => new Map(),
+      close: async () => undefined,
+    },
     now: () => clock.now,
     ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
   });

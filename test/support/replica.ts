@@ -68,7 +68,11 @@ export async function startReplica(
   const clock = { now: Date.now() };
   const running = await start(await loadConfig(file, process.env), {
     log: createLog("debug", { write: (line: string) => void log.push(JSON.parse(line)) }),
-    audit: { write: (record) => void audit.push(record), close: async () => undefined },
+    audit: {
+      write: (record) => void audit.push(record),
+      losses: () => new Map(),
+      close: async () => undefined,
+    },
     now: () => clock.now,
   });
   t.teardown(async () => {

@@ -19,7 +19,11 @@ function setOut() {
     { config: { path: "/mcp" } } as Route,
     raw as unknown as ServerResponse,
     {
-      audit: { write: (record) => void records.push(record), close: async () => undefined },
+      audit: {
+        write: (record) => void records.push(record),
+        losses: () => new Map(),
+        close: async () => undefined,
+      },
       metrics: {
         observe: (record) => void observed.push(record),
         redemption: () => undefined,

@@ -1,0 +1,168 @@
+/** Lines to places that take them late, in part, or not at all. */
+import { openSync } from "node:fs";
+import t from "tap";
+import { type Change, Output } from "../../src/output.ts";
+
+type Answer = number | string;
+
+/** A file that answers each write as told: with bytes taken, with an error code, or (by itself) with all it was given. */
+function place() {
+  const answers: Answer[] = [];
+  const held: (() => void)[] = [];
+  const clock = { now: 0 };
+  let holding = false;
+  let text = "";
+  const output = new Output(openSync("/dev/null", "w"), {
+    write(_file, bytes, from, done) {
+      const answer = answers.shift();
+      const reply = (): void => {
+        if (typeof answer === "string") {
+          done(Object.assign(new Error(answer), { code: answer }), 0);
+          return;
+        }
+        const count = answer ?? bytes.length - from;
+        text += bytes.subarray(from, from + count).toString();
+        done(null, count);
+      };
+      if (holding) held.push(reply);
+      else queueMicrotask(reply);
+    },
+    now: () => clock.now,
+    later: (run) => queueMicrotask(run),
+  });
+  const changes: Change[] = [];
+  output.onChange((change) => changes.push(change));
+  const lost: string[] = [];
+  return {
+    output,
+    answers,
+    changes,
+    lost,
+    clock,
+    text: () => text,
+    write: (line: string) => output.write(`${line}\n`, () => lost.push(line)),
+    hold: () => {
+      holding = true;
+    },
+    go: () => {
+      holding = false;
+      for (const reply of held.splice(0)) reply();
+    },
+  };
+}
+
+t.test("lines arrive in order, also in pieces and after a while", async (t) => {
+  for (const answers of [[], [1], [2, 1, 3], ["EAGAIN"], ["EAGAIN", "EBUSY", 1, "EAGAIN", 0]] as Answer[][]) {
+    const p = place();
+    p.answers.push(...answers);
+    for (const line of ["one", "zwölf", "🦭", ""]) p.write(line);
+    await p.output.flush();
+    t.equal(p.text(), "one\nzwölf\n🦭\n\n", JSON.stringify(answers));
+    t.same([p.lost, p.changes], [[], []]);
+  }
+});
+
+t.test("what is not taken is lost and counted, once per line; the change is told once", async (t) => {
+  for (const code of ["ENOSPC", "EPIPE", "EIO", "EBADF", "EDQUOT"]) {
+    const p = place();
+    p.answers.push(code, code, code);
+    for (const line of ["one", "two", "three"]) {
+      p.write(line);
+      await p.output.flush();
+    }
+    p.write("four");
+    await p.output.flush();
+    t.same(p.lost, ["one", "two", "three"]);
+    t.equal(p.text(), "four\n", "it goes on");
+    t.same(p.changes, [{ taken: false, reason: code }]);
+  }
+});
+
+t.test(
+  "a batch that arrives in part loses only its rest, and the next line begins on a line of its own",
+  async (t) => {
+    const p = place();
+    p.answers.push(6, 6, "ENOSPC");
+    p.hold();
+    for (const line of ["first", "abc", "def", "ghi"]) p.write(line);
+    p.go();
+    await p.output.flush();
+    t.same(p.lost, ["def", "ghi"], "abc and half of def are there");
+    p.write("next");
+    await p.output.flush();
+    t.equal(p.text(), "first\nabc\nde\nnext\n");
+  },
+);
+
+t.test("it is whole again after a while without a loss, and says how many were lost", async (t) => {
+  const p = place();
+  p.answers.push("ENOSPC");
+  const write = async (line: string): Promise<void> => {
+    p.write(line);
+    await p.output.flush();
+  };
+  await write("lost");
+  await write("there");
+  p.clock.now += 9_999;
+  await write("there");
+  t.equal(p.changes.length, 1, "a nearly full disk is not reported line by line");
+  p.clock.now += 1;
+  await write("there");
+  await write("there");
+  t.same(p.changes, [
+    { taken: false, reason: "ENOSPC" },
+    { taken: true, lost: 1 },
+  ]);
+});
+
+t.test("a listener that writes here makes no loop", async (t) => {
+  const p = place();
+  let told = 0;
+  p.output.onChange(() => {
+    told += 1;
+    p.write(`told ${told}`);
+  });
+  p.answers.push("EPIPE", "EPIPE");
+  p.write("lost");
+  await p.output.flush();
+  t.equal(told, 1);
+  t.same(p.lost, ["lost", "told 1"]);
+  t.equal(p.text(), "");
+});
+
+t.test("what waits is bounded", async (t) => {
+  const p = place();
+  p.hold();
+  const line = "x".repeat(1024 * 1024 - 1);
+  for (let n = 0; n < 20; n++) p.write(line);
+  t.equal(p.lost.length, 11, "one is on its way, eight wait");
+  t.same(p.changes, [{ taken: false, reason: "backlog" }]);
+  p.go();
+  await p.output.flush();
+  p.write("small");
+  await p.output.flush();
+  t.equal(p.text().length, 9 * 1024 * 1024 + 6);
+});
+
+t.test("flush and close wait for a moment only; what is left then is lost", async (t) => {
+  const p = place();
+  p.hold();
+  p.write("one");
+  p.write("two");
+  await p.output.flush(1);
+  t.same(p.lost, [], "it may still arrive");
+  await p.output.close();
+  t.same(p.lost, ["one", "two"]);
+  p.write("late");
+  t.same(p.lost, ["one", "two", "late"], "and nothing is taken any more");
+  p.go();
+  await p.output.close();
+  t.equal(p.changes.length, 1);
+});
+
+t.test("nothing to write: flush and close are done at once", async (t) => {
+  const p = place();
+  await p.output.flush(60_000);
+  await p.output.close();
+  t.same([p.lost, p.changes], [[], []]);
+});

@@ -7,110 +7,145 @@ import type { Asked } from "../envelope/format.ts";
 import { Refusal } from "../errors.ts";
 import type { JsonText, Node } from "../json/scan.ts";
 import { type Edit, editObject } from "../json/splice.ts";
+import {
+  agrees,
+  isSamplingResult,
+  looksForeign,
+  MAX_ANSWER_BYTES,
+  MAX_UNASKED,
+  MEMBERS,
+  type ShapeFault,
+  shapeFault,
+  stringOf,
+} from "./answer-shape.ts";
 import { checkForm, type FormFault, fieldNames } from "./form.ts";
+import { MAX_QUESTIONS } from "./questions.ts";
 import { areRoots } from "./roots.ts";
-import { fold, hasTwin, knownNames } from "./twins.ts";
 
 /** `detail` of the refusal. */
 export type AnswerFault =
   | "input_responses"
-  | "lone_surrogate"
-  | "answer"
-  | "answer_wrapped"
-  | "answer_case_twin"
+  | "too_many_answers"
+  | "answers_too_large"
   | "answer_kind"
   | "action"
   | "content"
+  | "too_many_fields"
   | "sampling_result"
   | "roots_result"
+  | ShapeFault
   | FormFault;
-
-/** Members that only a JSON-RPC message around the answer would have. */
-const WRAPPERS: ReadonlySet<string> = new Set(["method", "result", "error", "jsonrpc"].map(fold));
-const ANSWER_NAMES = knownNames("action", "content", "role", "model", "roots", "_meta");
-/** Members by which readers tell the kinds apart: an answer must not look like another kind too. */
-const FOREIGN: Readonly<Record<Asked["kind"], readonly string[]>> = {
-  form: ["role", "model", "roots"],
-  url: ["role", "model", "roots"],
-  sampling: ["action", "roots"],
-  roots: ["action", "role", "model"],
-};
 
 /**
  * Checks the untrusted value of `inputResponses` against what was asked (trusted: out of an opened envelope). Gives the
- * edits that drop answers never asked for, `content` where none belongs, and content members that the form did not ask for;
- * every other byte stays. Missing answers are fine. Throws Refusal `invalid_input_responses` with an AnswerFault.
+ * edits that drop answers never asked for, members that no answer of the kind has, `content` where none belongs, and content
+ * members that the form did not ask for; every other byte stays. Missing answers are fine. The work is bounded, whatever the
+ * size of the body (decision 17). Throws Refusal `invalid_input_responses` with an AnswerFault.
  */
 export function checkAnswers(doc: JsonText, inputResponses: Node, asked: readonly Asked[]): Edit[] {
   if (doc.kind(inputResponses) !== "object") throw fault("input_responses");
+  if (doc.count(inputResponses) > asked.length + MAX_UNASKED) throw fault("too_many_answers");
   const questions = new Map(asked.map((question) => [question.key, question]));
   const unasked = new Set<string>();
   const edits: Edit[] = [];
+  let bytes = 0;
   for (const { key, node } of doc.members(inputResponses)) {
     const question = questions.get(key);
-    if (question === undefined) unasked.add(key);
-    else edits.push(...checkAnswer(doc, node, question));
+    if (question === undefined) {
+      unasked.add(key);
+      continue;
+    }
+    if (question.kind !== "sampling") bytes += doc.end(node) - doc.start(node);
+    if (bytes > MAX_ANSWER_BYTES) throw fault("answers_too_large");
+    edits.push(...checkAnswer(doc, node, question));
   }
   return [...edits, ...editObject(doc, inputResponses, { remove: unasked })];
 }
 
-function checkAnswer(doc: JsonText, answer: Node, question: Asked): Edit[] {
-  if (doc.kind(answer) !== "object") throw fault("answer");
-  if (!doc.wellFormed(answer)) throw fault("lone_surrogate");
-  const names = Array.from(doc.members(answer), ({ key }) => key);
-  if (names.some((name) => WRAPPERS.has(fold(name)))) throw fault("answer_wrapped");
-  if (hasTwin(doc, answer, ANSWER_NAMES)) throw fault("answer_case_twin");
-  if (FOREIGN[question.kind].some((name) => names.includes(name))) throw fault("answer_kind");
-  switch (question.kind) {
-    case "form":
-      return checkElicitation(doc, answer, question.schema);
-    case "url":
-      return checkElicitation(doc, answer, undefined);
-    case "sampling":
-      if (!isSamplingResult(doc, answer)) throw fault("sampling_result");
-      return [];
-    case "roots":
-      if (!areRoots(doc, doc.get(answer, "roots"))) throw fault("roots_result");
-      return [];
-  }
+/**
+ * Whether every answer in the untrusted value of `inputResponses` is a yes, when no state says what was asked. False for
+ * everything that somebody could read as a no, or that cannot be read.
+ */
+export function agreesToAll(doc: JsonText, inputResponses: Node): boolean {
+  if (doc.kind(inputResponses) !== "object") return false;
+  if (doc.count(inputResponses) > MAX_QUESTIONS + MAX_UNASKED) return false;
+  let bytes = 0;
+  return doc.members(inputResponses).every(({ node }) => {
+    if (doc.get(node, "role") === undefined) bytes += doc.end(node) - doc.start(node);
+    return bytes <= MAX_ANSWER_BYTES && agrees(doc, node);
+  });
 }
 
-/** `schema` is the form's JSON text, undefined for a url question. */
-function checkElicitation(doc: JsonText, answer: Node, schema: string | undefined): Edit[] {
-  const action = stringOf(doc, doc.get(answer, "action"));
-  if (action !== "accept" && action !== "decline" && action !== "cancel") throw fault("action");
+function checkAnswer(doc: JsonText, answer: Node, question: Asked): Edit[] {
+  const broken = shapeFault(doc, answer);
+  if (broken !== undefined) throw fault(broken);
+  if (looksForeign(doc, answer, question.kind)) throw fault("answer_kind");
+  const keep = MEMBERS[question.kind];
+  const drop = new Set(doc.members(answer).flatMap(({ key }) => (keep.has(key) ? [] : [key])));
+  const edits: Edit[] = [];
+  switch (question.kind) {
+    case "form":
+      edits.push(...checkElicitation(doc, answer, question.schema, drop));
+      break;
+    case "url":
+      readAction(doc, answer);
+      break;
+    case "sampling":
+      if (!isSamplingResult(doc, answer)) throw fault("sampling_result");
+      break;
+    case "roots":
+      if (!areRoots(doc, doc.get(answer, "roots"))) throw fault("roots_result");
+  }
+  return [...edits, ...editObject(doc, answer, { remove: drop })];
+}
+
+/** Checks an answer to a form whose schema has this JSON text; adds `content` to `drop` where there should be none. */
+function checkElicitation(doc: JsonText, answer: Node, schemaText: string, drop: Set<string>): Edit[] {
+  const action = readAction(doc, answer);
   const content = doc.get(answer, "content");
   // SDK clients send null for no content.
   const isAbsent = content === undefined || doc.kind(content) === "null";
-  if (schema === undefined || action !== "accept" || isAbsent) {
-    if (schema !== undefined && action === "accept") checkContent(schema, {});
-    return editObject(doc, answer, { remove: new Set(["content"]) });
-  }
-  if (doc.kind(content) !== "object") throw fault("content");
-  const fields = checkContent(schema, doc.value(content));
-  const unasked = Array.from(doc.members(content), ({ key }) => key).filter((name) => !fields.has(name));
+  if (action !== "accept" || isAbsent) drop.add("content");
+  if (action !== "accept") return [];
+  const schema: unknown = JSON.parse(schemaText);
+  const fields = fieldNames(schema);
+  const given = isAbsent ? {} : readContent(doc, content, fields, schemaText.length);
+  const broken = checkForm(schema, given);
+  if (broken !== undefined) throw fault(broken);
+  if (isAbsent) return [];
+  const unasked = doc.members(content).flatMap(({ key }) => (fields.has(key) ? [] : [key]));
   return editObject(doc, content, { remove: new Set(unasked) });
 }
 
-function checkContent(schemaText: string, content: unknown): ReadonlySet<string> {
-  const schema: unknown = JSON.parse(schemaText);
-  const broken = checkForm(schema, content);
-  if (broken !== undefined) throw fault(broken);
-  return fieldNames(schema);
+function readAction(doc: JsonText, answer: Node): "accept" | "decline" | "cancel" {
+  const action = stringOf(doc, doc.get(answer, "action"));
+  if (action !== "accept" && action !== "decline" && action !== "cancel") throw fault("action");
+  return action;
 }
 
-function isSamplingResult(doc: JsonText, answer: Node): boolean {
-  const role = stringOf(doc, doc.get(answer, "role"));
-  const content = doc.get(answer, "content");
-  if (role !== "user" && role !== "assistant") return false;
-  if (stringOf(doc, doc.get(answer, "model")) === undefined || content === undefined) return false;
-  if (doc.kind(content) !== "array") return doc.kind(content) === "object";
-  const blocks = Array.from(doc.items(content));
-  return blocks.length > 0 && blocks.every((block) => doc.kind(block) === "object");
+/**
+ * The values of the fields that were asked for; what else stands there is not looked into. An array has at most `mostItems`
+ * items: a schema has fewer options than characters.
+ */
+function readContent(
+  doc: JsonText,
+  content: Node,
+  fields: ReadonlySet<string>,
+  mostItems: number,
+): Readonly<Record<string, unknown>> {
+  if (doc.kind(content) !== "object") throw fault("content");
+  if (doc.count(content) > fields.size + MAX_UNASKED) throw fault("too_many_fields");
+  const asked = doc.members(content).filter(({ key }) => fields.has(key));
+  return Object.fromEntries(asked.map(({ key, node }) => [key, readField(doc, node, mostItems)]));
 }
 
-function stringOf(doc: JsonText, node: Node | undefined): string | undefined {
-  return node !== undefined && doc.kind(node) === "string" ? doc.string(node) : undefined;
+/** A primitive, or an array with null for all that is no string; an object counts as an empty one. No form has more. */
+function readField(doc: JsonText, field: Node, mostItems: number): unknown {
+  const kind = doc.kind(field);
+  if (kind === "object") return {};
+  if (kind !== "array") return doc.value(field);
+  if (doc.count(field) > mostItems) throw fault("form_items");
+  return doc.items(field).map((item) => stringOf(doc, item) ?? null);
 }
 
 function fault(detail: AnswerFault): Refusal {

@@ -64,7 +64,8 @@ function checkString(field: Json, value: string): FormFault | undefined {
   if (!isWithin(codePoints(value), own(field, "minLength"), own(field, "maxLength"))) return "form_length";
   const format = own(field, "format");
   if (format !== undefined && FORMATS.get(String(format))?.(value) !== true) return "form_format";
-  return isOption(field, "oneOf", value) ? undefined : "form_option";
+  const options = optionsOf(field, "oneOf");
+  return options === undefined || options.has(value) ? undefined : "form_option";
 }
 
 function checkRange(field: Json, value: number): FormFault | undefined {
@@ -75,17 +76,33 @@ function checkItems(field: Json, values: readonly unknown[]): FormFault | undefi
   if (!isWithin(values.length, own(field, "minItems"), own(field, "maxItems"))) return "form_items";
   const items = own(field, "items");
   if (!isObject(items)) return "form_schema";
-  const allowed = values.every((value) => typeof value === "string" && isOption(items, "anyOf", value));
-  return allowed ? undefined : "form_option";
+  const options = optionsOf(items, "anyOf");
+  if (options === undefined) return "form_schema";
+  // Only repeats could make it longer, and a choice among options has none.
+  if (values.length > options.size) return "form_items";
+  return values.every((value) => options.has(value)) ? undefined : "form_option";
 }
 
-/** Whether `value` is among the plain options (`enum`) and the titled ones (under `titled`), as far as there are any. */
-function isOption(field: Json, titled: "oneOf" | "anyOf", value: string): boolean {
-  const options = own(field, "enum");
-  if (options !== undefined && !(Array.isArray(options) && options.includes(value))) return false;
+/**
+ * What may be chosen: the plain options (`enum`), or the titled ones (under `titled`), or those in both where there are both;
+ * undefined for a field without options. A set, so that a long list of choices costs no more than its length.
+ */
+function optionsOf(field: Json, titled: "oneOf" | "anyOf"): ReadonlySet<unknown> | undefined {
+  const plain = own(field, "enum");
   const entries = own(field, titled);
-  if (entries === undefined) return true;
-  return Array.isArray(entries) && entries.some((entry) => isObject(entry) && own(entry, "const") === value);
+  if (plain === undefined && entries === undefined) return undefined;
+  const constants = asArray(entries).map((entry) => (isObject(entry) ? own(entry, "const") : undefined));
+  if (entries === undefined) return strings(asArray(plain));
+  const options = strings(constants);
+  return plain === undefined ? options : strings(asArray(plain).filter((value) => options.has(value)));
+}
+
+function asArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function strings(values: readonly unknown[]): Set<unknown> {
+  return new Set(values.filter((value) => typeof value === "string"));
 }
 
 function isWithin(value: number, least: unknown, most: unknown): boolean {

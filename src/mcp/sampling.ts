@@ -1,7 +1,6 @@
 /** A sampling question, judged by its schema and its rules on tool blocks. Source: MCP 2026-07-28, sampling. */
-import type { JsonText, Node } from "../json/scan.ts";
+import type { JsonText, Kind, Node } from "../json/scan.ts";
 import type { Need } from "./capabilities.ts";
-import { isObject } from "./parsed.ts";
 import { hasTwin, knownNames } from "./twins.ts";
 
 /** Why a sampling question is refused. */
@@ -21,13 +20,13 @@ const PARAMS_NAMES = knownNames(
 const MESSAGE_NAMES = knownNames("role", "content", "_meta");
 const BLOCK_NAMES = knownNames("type", "text", "data", "id", "name", "input", "toolUseId", "content");
 
-/** The other params, none of them required; the key is the name, the value tells its type. */
-const OTHER_PARAMS: Readonly<Record<string, (value: unknown) => boolean>> = {
-  modelPreferences: isObject,
-  systemPrompt: (value) => typeof value === "string",
-  temperature: (value) => typeof value === "number",
-  stopSequences: (value) => Array.isArray(value) && value.every((item) => typeof item === "string"),
-  metadata: isObject,
+/** The other params, none of them required, and what each has to be. */
+const OTHER_PARAMS: Readonly<Record<string, Kind>> = {
+  modelPreferences: "object",
+  systemPrompt: "string",
+  temperature: "number",
+  stopSequences: "array",
+  metadata: "object",
 };
 
 interface Turn {
@@ -48,9 +47,11 @@ export function samplingFault(doc: JsonText, params: Node): SamplingFault | unde
   const context = doc.get(params, "includeContext");
   if (context !== undefined && !["none", "thisServer", "allServers"].includes(stringOf(doc, context) ?? ""))
     return "sampling_context";
-  for (const [name, fits] of Object.entries(OTHER_PARAMS)) {
+  for (const [name, kind] of Object.entries(OTHER_PARAMS)) {
     const other = doc.get(params, name);
-    if (other !== undefined && !fits(doc.value(other))) return "sampling_params";
+    if (other !== undefined && doc.kind(other) !== kind) return "sampling_params";
+    if (other !== undefined && doc.items(other).some((item) => doc.kind(item) !== "string"))
+      return "sampling_params";
   }
   const tools = doc.get(params, "tools");
   const choice = doc.get(params, "toolChoice");

@@ -14,7 +14,7 @@ import { digestParams } from "../json/canonical.ts";
 import type { Node } from "../json/scan.ts";
 import { type Edit, editObject } from "../json/splice.ts";
 import type { Keyring } from "../keyring.ts";
-import { checkAnswers } from "../mcp/answers.ts";
+import { agreesToAll, checkAnswers } from "../mcp/answers.ts";
 import { MRTR_METHODS } from "../mcp/methods.ts";
 import { principalDigest } from "../principal/principal.ts";
 import { type RedemptionStore, StoreUnavailable } from "../redemption/store.ts";
@@ -156,8 +156,10 @@ function present(call: Call, name: string): Node | undefined {
 
 /** The actions of the answers to asked questions; a sampling or roots result has none and counts as `result`. */
 function actionsOf({ doc }: Call, answers: Node | undefined, claims: Claims): string[] {
+  if (answers === undefined) return [];
+  const given = new Map(doc.members(answers).map(({ key, node }) => [key, node]));
   return claims.asked.flatMap(({ key }) => {
-    const answer = doc.get(answers, key);
+    const answer = given.get(key);
     if (answer === undefined) return [];
     const action = doc.get(answer, "action");
     return [action === undefined ? "result" : doc.string(action)];
@@ -202,11 +204,5 @@ const refuseState = (fault: EnvelopeFault): Refusal => new Refusal("invalid_requ
 /** Somebody who said no must not be asked again by a trick; answers that cannot be read count as a no. */
 function refusesAnything(call: Call): boolean {
   const answers = present(call, "inputResponses");
-  if (answers === undefined) return false;
-  if (call.doc.kind(answers) !== "object") return true;
-  for (const { node } of call.doc.members(answers)) {
-    const action = call.doc.get(node, "action");
-    if (action !== undefined && call.doc.raw(action) !== '"accept"') return true;
-  }
-  return false;
+  return answers !== undefined && !agreesToAll(call.doc, answers);
 }

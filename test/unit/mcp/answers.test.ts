@@ -2,7 +2,8 @@ import t from "tap";
 import type { Asked } from "../../../src/envelope/format.ts";
 import { scan } from "../../../src/json/scan.ts";
 import { splice } from "../../../src/json/splice.ts";
-import { checkAnswers } from "../../../src/mcp/answers.ts";
+import { MAX_ANSWER_BYTES, MAX_UNASKED } from "../../../src/mcp/answer-shape.ts";
+import { agreesToAll, checkAnswers } from "../../../src/mcp/answers.ts";
 
 const SCHEMA =
   '{"type":"object","properties":{"ok":{"type":"boolean"},"n":{"type":"number"}},"required":["ok"]}';
@@ -58,6 +59,21 @@ t.test("what does not belong is dropped", async (t) => {
     ['{"x":1,"f":{"action":"accept","content":{"y":1,"ok":true,"n":1.10}},"z":2}', '{"f":{"action":"accept","content":{"ok":true,"n":1.10}}}'], // biome-ignore format: one case, one line
   ];
   for (const [before, after] of cases) t.equal(check(before), after, before);
+  const odd = '"requestState":"x","inputResponses":{"f":1},"extra":[{"a":1}],"meta":2';
+  const whole: [key: string, members: string][] = [
+    ["f", '"action":"accept","content":{"ok":true},"_meta":{"requestState":1}'],
+    ["f", '"action":"decline"'],
+    ["u", '"action":"accept","_meta":{}'],
+    ["s", '"role":"assistant","content":{"type":"text"},"model":"m","stopReason":"endTurn","_meta":{"a":1}'],
+    ["r", '"roots":[{"uri":"file:///a","x":1}],"_meta":{}'],
+  ];
+  for (const [key, members] of whole) {
+    const clean = `{"${key}":{${members}}}`;
+    t.equal(check(clean), clean, "an honest answer");
+    t.equal(check(`{"${key}":{${odd},${members}}}`), clean, "members of no answer, before");
+    t.equal(check(`{"${key}":{${members},${odd}}}`), clean, "and behind");
+  }
+  t.equal(check('{"u":{"action":"accept","stopReason":"x"},"f":{"model_":1,"action":"cancel"}}'), '{"u":{"action":"accept"},"f":{"action":"cancel"}}'); // biome-ignore format: one case, one line
   t.equal(check('{"f":{"action":"accept"}}', []), "{}", "nothing was asked");
 });
 
@@ -125,6 +141,128 @@ t.test("what does not fit is refused", async (t) => {
   ];
   for (const [answers, detail] of cases)
     t.throws(() => check(answers), { code: "invalid_input_responses", detail, data: {} }, answers);
+});
+
+const many = (count: number, text: (i: number) => string): string => Array.from({ length: count }, (_, i) => text(i)).join(","); // biome-ignore format: one expression
+
+t.test("bounds: what is within them passes, one more is refused", async (t) => {
+  const options = '{"type":"object","properties":{"a":{"type":"array","items":{"anyOf":[{"const":"x","title":"X"},{"const":"y","title":"Y"}]}}}}'; // biome-ignore format: one text
+  const asked: Asked[] = [...ASKED, { key: "a", kind: "form", schema: options }];
+  const text = "t".repeat(MAX_ANSWER_BYTES - 200);
+  const cases: [name: string, good: string, bad: string, detail: string][] = [
+    [
+      "answers",
+      many(MAX_UNASKED, (i) => `"x${i}":1`),
+      many(MAX_UNASKED + asked.length + 1, (i) => `"x${i}":1`),
+      "too_many_answers",
+    ],
+    [
+      "members of an answer",
+      `"u":{"action":"accept",${many(MAX_UNASKED - 1, (i) => `"x${i}":1`)}}`,
+      `"u":{"action":"accept",${many(MAX_UNASKED, (i) => `"x${i}":1`)}}`,
+      "too_many_members",
+    ],
+    [
+      "fields",
+      `"f":{"action":"accept","content":{"ok":true,${many(MAX_UNASKED + 1, (i) => `"x${i}":1`)}}}`,
+      `"f":{"action":"accept","content":{"ok":true,${many(MAX_UNASKED + 2, (i) => `"x${i}":1`)}}}`,
+      "too_many_fields",
+    ],
+    [
+      "choices",
+      '"a":{"action":"accept","content":{"a":["y","x"]}}',
+      '"a":{"action":"accept","content":{"a":["y","x","y"]}}',
+      "form_items",
+    ],
+    [
+      "choices by the hundred thousand",
+      '"a":{"action":"accept","content":{"a":[]}}',
+      `"a":{"action":"accept","content":{"a":[${many(50_000, () => '"x"')}]}}`,
+      "form_items",
+    ],
+    [
+      "roots",
+      `"r":{"roots":[${many(1024, (i) => `{"uri":"file:///${i}"}`)}]}`,
+      `"r":{"roots":[${many(1025, (i) => `{"uri":"file:///${i}"}`)}]}`,
+      "roots_result",
+    ],
+    [
+      "bytes",
+      `"o":{"action":"accept","content":{"s":"${text}"}}`,
+      `"o":{"action":"accept","content":{"s":"${text}"}},"u":{"action":"accept","x":"${"t".repeat(300)}"}`,
+      "answers_too_large",
+    ],
+  ];
+  for (const [name, good, bad, detail] of cases) {
+    t.doesNotThrow(() => check(`{${good}}`, asked), name);
+    t.throws(() => check(`{${bad}}`, asked), { code: "invalid_input_responses", detail }, name);
+  }
+  const image = `"s":{"role":"assistant","model":"m","content":{"type":"image","data":"${"A".repeat(700_000)}"}}`;
+  t.equal(check(`{${image}}`), `{${image}}`, "an image is not counted");
+  t.equal(check(`{"x":"${"A".repeat(700_000)}"}`), "{}", "nor is what is dropped");
+});
+
+t.test("values of fields are looked at as far as a form can ask", async (t) => {
+  for (const [value, detail] of [
+    ['{"s":{"a":[1,{"b":2}]}}', "form_type"],
+    ['{"s":[]}', "form_type"],
+    ['{"s":["x"]}', "form_type"],
+    ['{"s":[[["x"]]]}', "form_type"],
+  ] as const)
+    t.throws(() => check(`{"o":{"action":"accept","content":${value}}}`), { code: "invalid_input_responses", detail }, value);
+  const asked: Asked[] = [
+    {
+      key: "a",
+      kind: "form",
+      schema: '{"type":"object","properties":{"a":{"type":"array","items":{"type":"string","enum":["x","null"]}}}}', // biome-ignore format: one text
+    },
+  ];
+  for (const value of ["[null]", "[1]", '[["x"]]', '[{"x":1}]', '["y"]', '["x",null]'])
+    t.throws(() => check(`{"a":{"action":"accept","content":{"a":${value}}}}`, asked), { code: "invalid_input_responses", detail: "form_option" }); // biome-ignore format: one case, one line
+  t.doesNotThrow(() => check('{"a":{"action":"accept","content":{"a":["null","\\u0078"]}}}', asked));
+});
+
+t.test("answers that nothing explains: a yes is a whole and unmistakable one", async (t) => {
+  const agree = (text: string): boolean => {
+    const doc = scan(Buffer.from(text), { bytes: 1 << 24, depth: 64 });
+    return agreesToAll(doc, doc.root);
+  };
+  const sampled = '{"role":"assistant","content":{"type":"text","text":"no"},"model":"m"}';
+  const yes = [
+    "{}",
+    '{"a":{"action":"accept"}}',
+    '{"a":{"action":"accept","content":{"ok":false},"x":1,"_meta":{}}}',
+    '{"a":{"content":null,"action":"\\u0061ccept"}}',
+    `{"s":${sampled},"r":{"roots":[]},"a":{"action":"accept"}}`,
+  ];
+  for (const text of yes) t.equal(agree(text), true, text);
+  const no = [
+    ...["[]", "null", '"accept"', "true", "1"],
+    ...["null", "[]", '"accept"', "true", "{}", '[{"action":"accept"}]'].map((answer) => `{"a":${answer}}`),
+    ...["decline", "cancel", "Accept", "accept ", "accepted", "", "reject"].map((action) => `{"a":{"action":"${action}"}}`), // biome-ignore format: one list
+    ...["null", "true", '["accept"]', '{"accept":1}', "1"].map((action) => `{"a":{"action":${action}}}`),
+    '{"a":{"Action":"decline"}}',
+    '{"a":{"action":"accept","Action":"decline"}}',
+    '{"a":{"action":"accept","acti\\u006fN":"decline"}}',
+    '{"a":{"content":{"ok":true}}}',
+    '{"a":{"x":1}}',
+    '{"a":{"action":"accept","content":[]}}',
+    '{"a":{"action":"accept","content":"no"}}',
+    '{"a":{"action":"accept","x":"\\ud800"}}',
+    '{"a":{"result":{"action":"decline"}}}',
+    '{"a":{"action":"accept","result":{"action":"decline"}}}',
+    '{"a":{"method":"elicitation/create","action":"accept"}}',
+    '{"a":{"jsonrpc":"2.0","error":{"code":1}}}',
+    '{"a":{"action":"accept","roots":[]}}',
+    '{"a":{"action":"accept","role":"user"}}',
+    '{"a":{"roots":[],"model":"m"}}',
+    '{"a":{"roots":[{"uri":"https://a/"}]}}',
+    '{"a":{"role":"assistant","content":{"type":"text"}}}',
+    `{"a":{"action":"accept"},"b":{"action":"decline"},"s":${sampled}}`,
+    `{${many(321, (i) => `"${i}":{"action":"accept"}`)}}`,
+    `{"a":{"action":"accept","x":"${"x".repeat(MAX_ANSWER_BYTES)}"}}`,
+  ];
+  for (const text of no) t.equal(agree(text), false, text.slice(0, 100));
 });
 
 t.test("roots that climb or are no files", async (t) => {

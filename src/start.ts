@@ -93,7 +93,9 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
     const routes = config.routes.map((route) => openRoute(loaded, route));
     closers.push(() => Promise.all(routes.map((route) => route.upstream.close())));
     const { envelope } = config;
-    const maxTokenBytes = tokenBytesFor(envelope.maxStateBytes, envelope.maxSchemaBytes);
+    // Nobody is asked for an answer that would be too large to bring.
+    const largest = tokenBytesFor(envelope.maxStateBytes, envelope.maxSchemaBytes);
+    const maxTokenBytes = Math.min(largest, config.server.limits.body);
     const gateway: Gateway = {
       config,
       authorizer: createAuthorizer(config.authorization),

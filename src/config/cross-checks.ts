@@ -193,6 +193,18 @@ function checkAuthorization({ authorization }: Sound, report: Report): void {
   }
 }
 
+function checkEnvelope({ envelope, server }: Sound, report: Report): void {
+  if (envelope === undefined || server === undefined) return;
+  if (report.lost(["envelope", "maxStateBytes"]) || report.lost(["server", "limits", "body"])) return;
+  // A sealed state is a third longer, and a kilobyte of it is claims.
+  if (((envelope.maxStateBytes + 1_024) * 4) / 3 > server.limits.body) {
+    report.warning(
+      ["envelope", "maxStateBytes"],
+      "is more than a request can bring back, sealed, with server.limits.body: larger states are refused",
+    );
+  }
+}
+
 function checkRoundTrip({ roundTrip }: Sound, report: Report): void {
   if (roundTrip?.answersWithoutState === "forward") {
     report.warning(
@@ -215,6 +227,7 @@ export function crossCheck(sections: Sound, given: ReadonlySet<string>, report: 
   checkRedis(sections, report);
   checkAuthorization(sections, report);
   checkPolicies(sections, report);
+  checkEnvelope(sections, report);
   checkRoundTrip(sections, report);
   checkRoutes(sections, report);
 }

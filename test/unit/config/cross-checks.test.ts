@@ -142,6 +142,12 @@ for (const [name, bad, message, good] of PROBLEMS) {
 }
 
 const WARNINGS: [string, string, RegExp, string][] = [
+  [
+    "states that do not fit into a body",
+    `${SOUND}envelope: { maxStateBytes: 64KiB }\nserver: { limits: { body: 64KiB } }\n`,
+    /envelope\.maxStateBytes: is more than a request can bring back/,
+    `${SOUND}envelope: { maxStateBytes: 64KiB }\nserver: { limits: { body: 128KiB } }\n`,
+  ],
   ["no key", SOUND, /^1:1 keys: is absent/, SOUND + KEYS],
   [
     "a private issuer over http",

@@ -34,6 +34,8 @@ export class Journey {
   principal: Principal = ANONYMOUS;
   /** The GET stream of a legacy session: shutdown does not wait for what nothing will answer. */
   sessionStream = false;
+  /** The upstream may have got this request: from then on nobody may be told to send it again. */
+  sent = false;
   /** Headers of every answer to this request, also of refusals. */
   readonly replyHeaders: Record<string, string>;
   /** Its place among what the process takes on at once; held until the answer has left. */
@@ -84,14 +86,26 @@ export class Journey {
     }
   }
 
+  /** A stream that nothing will answer: shutdown does not wait for it, and opening it again is harmless. */
+  get endless(): boolean {
+    return this.sessionStream || this.draft.method === "subscriptions/listen";
+  }
+
   /** The refusal this request was stopped with. */
   get stopped(): Refusal | undefined {
-    return this.signal.reason instanceof Refusal ? this.signal.reason : undefined;
+    const reason: unknown = this.signal.reason;
+    return reason instanceof Refusal ? this.#toBeTold(reason) : undefined;
   }
 
   /** Stops the request: what waits for the upstream or streams from it ends now. */
   stop(refusal: Refusal): void {
-    this.#end.abort(refusal);
+    this.#end.abort(this.#toBeTold(refusal));
+  }
+
+  /** To be told "send it again" after it may have been carried out would be a second execution. */
+  #toBeTold(refusal: Refusal): Refusal {
+    const harmless = refusal.code !== "shutting_down" || !this.sent || this.endless;
+    return harmless ? refusal : new Refusal("upstream_lost", refusal.detail);
   }
 
   /**

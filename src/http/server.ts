@@ -218,7 +218,7 @@ export function buildServer(parts: ServerParts): Server {
       draining = true;
       const refusal = new Refusal("shutting_down", "shutdown");
       for (const journey of journeys) {
-        if (journey.sessionStream || journey.draft.method === "subscriptions/listen") journey.stop(refusal);
+        if (journey.endless) journey.stop(refusal);
       }
       const empty = new Promise<void>((resolve) => {
         onEmpty = resolve;

@@ -113,7 +113,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, UpstreamResponse {
   readonly #signal: AbortSignal;
   readonly #resolve: (response: UpstreamResponse) => void;
   readonly #reject: (failure: UpstreamFailure) => void;
-  readonly #onAbort = (): void => this.abort();
+  readonly #onAbort = (): void => (this.#started ? this.abort() : this.#giveUp());
 
   constructor(
     request: UpstreamRequest,
@@ -217,6 +217,14 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, UpstreamResponse {
 
   abort(): void {
     if (!this.#over) this.#controller?.abort(new Error("aborted"));
+  }
+
+  /** Stopped while it waited for a connection. It never starts on one that still comes, see `onRequestStart`. */
+  #giveUp(): void {
+    this.#finish();
+    const { reason } = this.#signal;
+    const refusal = reason instanceof Refusal ? reason : asUpstreamRefusal(new Error("aborted"), false);
+    this.#reject(new UpstreamFailure(refusal, true));
   }
 
   #finish(): void {

@@ -22,18 +22,28 @@ export interface Sending {
 export async function send(journey: Journey, sending: Sending): Promise<UpstreamResponse> {
   const { method, headers, body, openEnded, release } = sending;
   const { signal } = journey;
+  // It can have been stopped while its state was redeemed, and then the upstream is not even asked to connect.
+  if (journey.stopped !== undefined) {
+    await giveBack(journey, release);
+    throw journey.stopped;
+  }
   try {
     const retry = release !== undefined;
     const response = await journey.route.upstream.send({ method, headers, body, retry, openEnded, signal });
+    journey.sent = true;
     journey.draft.upstreamStatus = response.status;
     return response;
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
+    journey.sent = !error.nothingSent;
     // outcome: given back only if the upstream surely got nothing; after the first byte it is spent for good.
-    if (release !== undefined && error.nothingSent) {
-      await release();
-      journey.draft.state = "released";
-    }
+    if (error.nothingSent) await giveBack(journey, release);
     throw journey.stopped ?? error.refusal;
   }
+}
+
+async function giveBack(journey: Journey, release: Sending["release"]): Promise<void> {
+  if (release === undefined) return;
+  await release();
+  journey.draft.state = "released";
 }

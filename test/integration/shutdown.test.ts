@@ -1,7 +1,7 @@
 /** SIGTERM: what is in flight is served, streams end with a readable event, nobody can hold the process, exit 0. */
 import { readFileSync } from "node:fs";
 import { request } from "node:http";
-import { connect } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { exchange, type Message, mirrored } from "../support/gateway.ts";
@@ -10,6 +10,8 @@ import { result, type Script, startUpstream } from "../support/upstream.ts";
 import { DONE, holding, TRANSFER, textOf } from "./rounds.ts";
 
 const LISTEN: Message = { method: "subscriptions/listen" };
+const PROGRESS =
+  '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}';
 const ACKNOWLEDGED = '{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{}}';
 
 async function open(
@@ -104,14 +106,45 @@ t.test("the GET stream of a legacy session ends at once too", async (t) => {
   t.equal(await gateway.ended, 0);
 });
 
-t.test("what takes longer than the grace gets a readable refusal", async (t) => {
-  const held = holding();
-  const gateway = await open(t, held.script, { grace: "100ms" });
-  const reply = call(gateway, TRANSFER, '"slow"');
-  const { arrived } = await held.next();
+t.test("what was sent and takes longer than the grace is not told to be sent again", async (t) => {
+  for (const head of [undefined, "json", "stream"] as const) {
+    const held = holding();
+    const gateway = await open(t, held.script, { grace: "100ms" });
+    const reply = call(gateway, TRANSFER, '"slow"');
+    const { arrived, response } = await held.next();
+    if (head === "json") response.writeHead(200, { "content-type": "application/json" }).write('{"jsonrpc"');
+    if (head === "stream")
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(`data: ${PROGRESS}\n\n`);
+    gateway.kill("SIGTERM");
+    const { status, headers, json } = await reply;
+    t.equal(status, head === "stream" ? 200 : 502, String(head));
+    t.equal(headers["retry-after"], undefined);
+    t.match(json, {
+      id: "slow",
+      error: { message: /outcome is not known/, data: { reason: "upstream_lost" } },
+    });
+    await arrived.closed;
+    t.equal(await gateway.ended, 0);
+    t.match(
+      gateway.lines.find(({ type }) => type === "audit"),
+      { outcome: "refused", code: "upstream_lost", cause: "shutdown" },
+    );
+  }
+});
+
+t.test("what was not sent when the grace ends may be sent again", async (t) => {
+  // An upstream that takes connections and never speaks TLS.
+  const silent = createServer((socket) => t.teardown(() => socket.destroy()));
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => silent.close());
+  const connected = new Promise((resolve) => silent.once("connection", resolve));
+  const { port } = silent.address() as AddressInfo;
+  const routes = [{ path: "/mcp", upstream: { url: `https://127.0.0.1:${port}/mcp` }, legacy: "refuse" }];
+  const gateway = await startProcess(t, { routes }, { shutdownGrace: "100ms" });
+  const reply = call(gateway);
+  await connected;
   gateway.kill("SIGTERM");
-  t.match(await reply, { status: 503, json: { id: "slow", error: { data: { reason: "shutting_down" } } } });
-  await arrived.closed;
+  t.match(await reply, { status: 503, json: { error: { data: { reason: "shutting_down" } } } });
   t.equal(await gateway.ended, 0);
 });
 

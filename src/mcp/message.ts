@@ -4,6 +4,7 @@
  */
 import { Refusal } from "../errors.ts";
 import type { JsonText, Node } from "../json/scan.ts";
+import { CAPABILITIES_KEY } from "./era.ts";
 import { sameNumber } from "./number.ts";
 import { hasTwin, knownNames } from "./twins.ts";
 
@@ -34,6 +35,10 @@ export type Message = RequestMessage | NotificationMessage | ResponseMessage;
 const ENVELOPE_NAMES = knownNames("jsonrpc", "id", "method", "params", "result", "error");
 const PARAMS_NAMES = knownNames("_meta", "name", "uri", "arguments", "inputResponses", "requestState");
 const RESULT_NAMES = knownNames("_meta", "resultType", "inputRequests", "requestState");
+/** Members that an object of the protocol may have. Each look-up goes over them all; `arguments` is not looked into. */
+const MAX_MEMBERS = 256;
+/** Characters of a method name: policy holds patterns against it. */
+const MAX_METHOD_CHARACTERS = 256;
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
 
 type Fail = (detail: string) => Refusal;
@@ -41,7 +46,8 @@ type Fail = (detail: string) => Refusal;
 /**
  * Reads an untrusted client message. Throws Refusal `invalid_request` for anything that is not exactly one request,
  * notification or response: arrays, ids that are null or no integer text, twins of known members by case, params or
- * `_meta` that are no objects, a request without an id or a notification with one. Responses are read, not judged.
+ * `_meta` that are no objects, more members than any honest message has, a request without an id or a notification with
+ * one. Responses are read, not judged.
  */
 export function parseClientMessage(doc: JsonText): Message {
   return parse(doc, "client", (detail) => new Refusal("invalid_request", detail));
@@ -59,6 +65,7 @@ export function parseServerMessage(doc: JsonText): Message {
 function parse(doc: JsonText, from: "client" | "server", fail: Fail): Message {
   const root = doc.root;
   if (doc.kind(root) !== "object") throw fail(doc.kind(root) === "array" ? "batch" : "not_an_object");
+  checkMembers(doc, root, fail);
   if (hasTwin(doc, root, ENVELOPE_NAMES)) throw fail("case_twin");
   const version = doc.get(root, "jsonrpc");
   if (version === undefined || text(doc, version, fail) !== "2.0") throw fail("jsonrpc");
@@ -84,16 +91,25 @@ function parse(doc: JsonText, from: "client" | "server", fail: Fail): Message {
 
 function parseCall(doc: JsonText, id: Node | undefined, methodNode: Node, fail: Fail): Message {
   const method = text(doc, methodNode, fail);
-  if (method === "") throw fail("method");
+  if (method === "" || method.length > MAX_METHOD_CHARACTERS) throw fail("method");
   const params = doc.get(doc.root, "params");
   if (params !== undefined && doc.kind(params) !== "object") throw fail("params");
+  checkMembers(doc, params, fail);
   if (hasTwin(doc, params, PARAMS_NAMES)) throw fail("case_twin");
   const meta = doc.get(params, "_meta");
   if (meta !== undefined && doc.kind(meta) !== "object") throw fail("meta");
+  checkMembers(doc, meta, fail);
+  checkMembers(doc, doc.get(meta, CAPABILITIES_KEY), fail);
   if (!method.startsWith("notifications/"))
     return { type: "request", id: readId(doc, id, "client", fail), method, params, meta };
   if (id !== undefined) throw fail("id");
   return { type: "notification", method, params, meta };
+}
+
+/** What is no object has no members. */
+function checkMembers(doc: JsonText, object: Node | undefined, fail: Fail): void {
+  if (object !== undefined && doc.kind(object) === "object" && doc.count(object) > MAX_MEMBERS)
+    throw fail("too_many_members");
 }
 
 function text(doc: JsonText, node: Node, fail: Fail): string {

@@ -5,6 +5,8 @@
 import { Refusal } from "../errors.ts";
 import type { JsonText, Node } from "../json/scan.ts";
 import type { NotificationMessage, RequestMessage } from "./message.ts";
+import { readName } from "./names.ts";
+import { hasTwin, knownNames } from "./twins.ts";
 
 /** What an operation is aimed at; resources go by their uri, byte-exact after unescaping. */
 export interface Target {
@@ -48,6 +50,18 @@ const REFERENCES: ReadonlyMap<string, Aim> = new Map<string, Aim>([
   ["ref/resource", { kind: "resource", member: "uri" }],
 ]);
 
+const COMPLETION_NAMES = knownNames("ref", "argument", "context");
+const REFERENCE_NAMES = knownNames("type", "name", "uri");
+const LISTEN_NAMES = knownNames("notifications");
+const NOTIFICATION_NAMES = knownNames(
+  "toolsListChanged",
+  "promptsListChanged",
+  "resourcesListChanged",
+  "resourceSubscriptions",
+);
+/** Resources that one `subscriptions/listen` may name. */
+const MAX_SUBSCRIPTIONS = 1000;
+
 const TASK_ID_METHODS: ReadonlySet<string> = new Set(["tasks/get", "tasks/update", "tasks/cancel"]);
 
 /** Whether `method` belongs to the tasks extension, which the gateway does not serve. */
@@ -62,30 +76,37 @@ export function isTaskMethod(method: string): boolean {
 /**
  * The one tool, prompt or resource that the message is about; undefined for methods that have none. `completion/complete`
  * is about the prompt or resource template it refers to. Throws Refusal `invalid_params` when the name is missing, no
- * string, or not well formed.
+ * string, not well formed or longer than any name, `invalid_request` when it stands there in two cases.
  */
 export function targetOf(doc: JsonText, message: RequestMessage | NotificationMessage): Target | undefined {
   if (message.method === "completion/complete") {
     const ref = doc.get(message.params, "ref");
-    const aim = REFERENCES.get(readString(doc, ref, "type"));
+    if (hasTwin(doc, message.params, COMPLETION_NAMES) || hasTwin(doc, ref, REFERENCE_NAMES)) throw twin();
+    const aim = REFERENCES.get(stringAt(doc, doc.get(ref, "type"), "prompt", "type"));
     if (aim === undefined) throw new Refusal("invalid_params", "ref");
-    return { kind: aim.kind, name: readString(doc, ref, aim.member) };
+    return { kind: aim.kind, name: stringAt(doc, doc.get(ref, aim.member), aim.kind, aim.member) };
   }
   const aim = AIMS.get(message.method);
   if (aim === undefined) return undefined;
-  return { kind: aim.kind, name: readString(doc, message.params, aim.member) };
+  return { kind: aim.kind, name: stringAt(doc, doc.get(message.params, aim.member), aim.kind, aim.member) };
 }
 
 /**
  * Every resource that a `subscriptions/listen` request asks updates for; empty for other methods. Throws Refusal
- * `invalid_params` on wrong types.
+ * `invalid_params` on wrong types, on a uri longer than any and on more than a thousand, `invalid_request` on twins by case.
  */
 export function listenedResources(doc: JsonText, message: RequestMessage | NotificationMessage): string[] {
   if (message.method !== "subscriptions/listen") return [];
-  const uris = doc.get(doc.get(message.params, "notifications"), "resourceSubscriptions");
+  const notifications = doc.get(message.params, "notifications");
+  if (hasTwin(doc, message.params, LISTEN_NAMES) || hasTwin(doc, notifications, NOTIFICATION_NAMES))
+    throw twin();
+  if (notifications !== undefined && doc.kind(notifications) !== "object")
+    throw new Refusal("invalid_params", "notifications");
+  const uris = doc.get(notifications, "resourceSubscriptions");
   if (uris === undefined) return [];
   if (doc.kind(uris) !== "array") throw new Refusal("invalid_params", "resource_subscriptions");
-  return Array.from(doc.items(uris), (uri) => stringAt(doc, uri, "resource_subscriptions"));
+  if (doc.count(uris) > MAX_SUBSCRIPTIONS) throw new Refusal("invalid_params", "too_many_subscriptions");
+  return Array.from(doc.items(uris), (uri) => stringAt(doc, uri, "resource", "resource_subscriptions"));
 }
 
 /**
@@ -97,15 +118,15 @@ export function mirroredName(
   message: RequestMessage | NotificationMessage,
 ): string | undefined {
   if (MRTR_METHODS.has(message.method)) return targetOf(doc, message)?.name;
-  return TASK_ID_METHODS.has(message.method) ? readString(doc, message.params, "taskId") : undefined;
+  if (!TASK_ID_METHODS.has(message.method)) return undefined;
+  return stringAt(doc, doc.get(message.params, "taskId"), "tool", "taskId");
 }
 
-function readString(doc: JsonText, object: Node | undefined, member: string): string {
-  return stringAt(doc, doc.get(object, member), member);
+/** `detail` names what is missing. */
+function stringAt(doc: JsonText, node: Node | undefined, kind: Target["kind"], detail: string): string {
+  const read = readName(doc, node, kind);
+  if ("name" in read) return read.name;
+  throw new Refusal("invalid_params", read.fault === "kind" ? detail : read.fault);
 }
 
-function stringAt(doc: JsonText, node: Node | undefined, detail: string): string {
-  if (node === undefined || doc.kind(node) !== "string") throw new Refusal("invalid_params", detail);
-  if (!doc.wellFormed(node)) throw new Refusal("invalid_params", "lone_surrogate");
-  return doc.string(node);
-}
+const twin = (): Refusal => new Refusal("invalid_request", "case_twin");

@@ -10,7 +10,7 @@ import type { Claims } from "./envelope/format.ts";
 import { Refusal } from "./errors.ts";
 import { JsonError, type JsonText, type Node, scan } from "./json/scan.ts";
 import { type Edit, editObject, keepItems, replace, splice } from "./json/splice.ts";
-import { type Filtered, filterList, isList, privateMembers } from "./lists.ts";
+import { type Filtered, filterList, isHiddenUpdate, isList, privateMembers } from "./lists.ts";
 import { servedVersions } from "./mcp/era.ts";
 import { parseServerMessage, sameId } from "./mcp/message.ts";
 import type { Target } from "./mcp/methods.ts";
@@ -50,6 +50,7 @@ const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 const URL_ELICITATION_REQUIRED = -32042;
 const MISSING_CAPABILITY = -32021;
 const INVALID_PARAMS = -32602;
+const METHOD_NOT_FOUND = -32601;
 
 /**
  * Judges one message of the server.
@@ -111,18 +112,8 @@ function judgeNotification(
     if (doc.get(message.params, name) !== undefined)
       return { kind: "dropped", detail: "state_in_notification" };
   }
-  if (message.method === "notifications/resources/updated") {
-    const uri = doc.get(message.params, "uri");
-    const name =
-      uri !== undefined && doc.kind(uri) === "string" && doc.wellFormed(uri) ? doc.string(uri) : undefined;
-    const op =
-      name === undefined
-        ? undefined
-        : { method: "resources/read", target: { kind: "resource", name } as const };
-    if (op === undefined || !authorizer.decide(call.journey.principal, op).allowed) {
-      return { kind: "dropped", detail: "hidden_resource" };
-    }
-  }
+  if (isHiddenUpdate(authorizer, call.journey.principal, doc, message))
+    return { kind: "dropped", detail: "hidden_resource" };
   return { kind: "notification", bytes: doc.bytes };
 }
 
@@ -202,6 +193,7 @@ function discoverEdits(call: Call, doc: JsonText, result: Node): Edit[] {
   const served = servedVersions(call.journey.route.config.legacy);
   const versions = doc.get(result, "supportedVersions");
   if (versions !== undefined) {
+    if (doc.kind(versions) !== "array") throw new Refusal("upstream_fault", "supported_versions");
     let offered = 0;
     edits = keepItems(doc, versions, (item) => {
       const both = served.includes(text(doc, item) ?? "");
@@ -230,7 +222,8 @@ function judgeError(context: AnswerContext, doc: JsonText, error: Node, idEdits:
     const required = doc.get(doc.get(error, "data"), "requiredCapabilities");
     throw judgeUpstreamMissing(required && doc.value(required), call.declared, call.allow);
   }
-  // Where policy hides targets, "no such name" must read the same whether the gateway or the server says it.
+  // Where policy hides methods or targets, "no such thing" must read the same whether the gateway or the server says it.
+  if (code === METHOD_NOT_FOUND && !authorizer.open) throw new Refusal("method_not_found", "upstream");
   if (
     code === INVALID_PARAMS &&
     call.target !== undefined &&

@@ -15,10 +15,10 @@ import { mediaType } from "./http/framing.ts";
 import type { Journey } from "./journey.ts";
 import type { JsonText } from "./json/scan.ts";
 import { splice } from "./json/splice.ts";
-import { filterList } from "./lists.ts";
+import { filterList, isHiddenUpdate } from "./lists.ts";
 import { LEGACY_VERSIONS, servedVersions } from "./mcp/era.ts";
 import { type parseClientMessage, parseServerMessage } from "./mcp/message.ts";
-import { printLegacyEvent } from "./sse.ts";
+import { printLegacyEvent, type SseEvent } from "./sse.ts";
 import { legacyHeaders } from "./upstream/credentials.ts";
 import type { UpstreamResponse } from "./upstream/dispatch.ts";
 import { send } from "./upstream/send.ts";
@@ -124,6 +124,7 @@ async function deliverLegacy(
       return;
     case "json": {
       const bytes = filter(gateway.authorizer, journey, await response.collect(limits.body), limits);
+      if (bytes === undefined) throw new Refusal("upstream_fault", "no_answer");
       await deliverJson(delivery, { status: response.status, bytes });
       journey.finish({ outcome: "complete" });
       return;
@@ -133,14 +134,7 @@ async function deliverLegacy(
       const refusal = await deliverStream(
         delivery,
         response,
-        (event) => ({
-          write: printLegacyEvent({
-            ...event,
-            data:
-              event.data.length === 0 ? event.data : filter(gateway.authorizer, journey, event.data, limits),
-          }),
-          final: false,
-        }),
+        (event) => ({ write: relayed(gateway, journey, event), final: false }),
         true,
       );
       journey.finish(
@@ -153,6 +147,14 @@ async function deliverLegacy(
   }
 }
 
+/** One event as it leaves. Of a message that is dropped its id stays, by which clients resume. */
+function relayed(gateway: Gateway, journey: Journey, event: SseEvent): Buffer | undefined {
+  if (event.data.length === 0) return printLegacyEvent(event);
+  const data = filter(gateway.authorizer, journey, event.data, gateway.config.server.limits);
+  if (data === undefined && event.id === undefined) return undefined;
+  return printLegacyEvent({ ...event, data: data ?? Buffer.alloc(0) });
+}
+
 /** Passes on a status without a body. */
 async function acknowledge(journey: Journey, reply: FastifyReply, response: UpstreamResponse): Promise<void> {
   response.abort();
@@ -161,7 +163,8 @@ async function acknowledge(journey: Journey, reply: FastifyReply, response: Upst
 }
 
 /**
- * The bytes of one message of a legacy server, lists filtered. Replayed streams can carry any result, so the members
+ * The bytes of one message of a legacy server, lists filtered; undefined for an update of a resource that the principal may
+ * not read. Replayed streams can carry any result, so the members
  * of the result decide and not the method that is being answered.
  * @throws Refusal for arrays, and for a state or an `input_required`, which no legacy message has
  */
@@ -170,9 +173,11 @@ function filter(
   journey: Journey,
   bytes: Buffer,
   limits: Config["server"]["limits"],
-): Buffer {
+): Buffer | undefined {
   const doc = scanServer(bytes, limits);
   const message = parseServerMessage(doc);
+  if (message.type === "notification" && isHiddenUpdate(authorizer, journey.principal, doc, message))
+    return undefined;
   if (message.type !== "result") return bytes;
   for (const name of ["requestState", "inputRequests"]) {
     if (doc.get(message.result, name) !== undefined) throw new Refusal("upstream_fault", "state_in_legacy");

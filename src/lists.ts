@@ -3,13 +3,23 @@
  * Spec: server/utilities/caching; design section 2, response step 5.
  */
 import type { Authorizer } from "./authorization.ts";
+import { Refusal } from "./errors.ts";
 import type { JsonText, Node } from "./json/scan.ts";
 import { type Edit, keepItems } from "./json/splice.ts";
-import { LIST_METHODS, type Target } from "./mcp/methods.ts";
+import { LIST_METHODS, type ListShape } from "./mcp/methods.ts";
+import { readName } from "./mcp/names.ts";
+import { hasTwin, type KnownNames, knownNames } from "./mcp/twins.ts";
 import type { Principal } from "./principal/principal.ts";
 
 /** The method that uses what a list shows. */
 const USED_BY = { tool: "tools/call", prompt: "prompts/get", resource: "resources/read" } as const;
+
+const SHAPES = [...LIST_METHODS.values()];
+const LIST_NAMES = knownNames(...SHAPES.map(({ items }) => items));
+/** By the member that names an item. */
+const ITEM_NAMES: ReadonlyMap<string, KnownNames> = new Map(
+  SHAPES.map(({ name }) => [name, knownNames(name)]),
+);
 
 /** True for a method whose result is filtered. */
 export const isList = (method: string): boolean => LIST_METHODS.has(method);
@@ -22,8 +32,12 @@ export interface Filtered {
 }
 
 /**
- * Takes out of a list result what the principal may not use. An item without a well-formed name goes too.
- * @param method the list method, or undefined to go by the members of the result (legacy streams, where a result may be replayed)
+ * Takes out of a result what the principal may not use: from lists under any of the four names, whichever list was asked for,
+ * since a client may read any of them. An item without a readable name, or with one in two cases, goes too. Results of
+ * calls and of methods that the gateway does not know are data, and not looked into.
+ * @param method the method that is answered, or undefined to go by the members of any result (legacy streams, where a result
+ *   may be replayed)
+ * @throws Refusal `upstream_fault` for a list in two cases, or one that is no list
  */
 export function filterList(
   authorizer: Authorizer,
@@ -32,27 +46,62 @@ export function filterList(
   result: Node,
   method: string | undefined,
 ): Filtered {
-  if (authorizer.open) return { edits: [], hidden: 0 };
+  const known = method === undefined || isList(method) || method === "server/discover";
+  if (authorizer.open || !known) return { edits: [], hidden: 0 };
+  if (hasTwin(doc, result, LIST_NAMES)) throw new Refusal("upstream_fault", "case_twin");
   let hidden = 0;
-  const shown =
-    (kind: Target["kind"], name: string) =>
-    (item: Node): boolean => {
-      const node = doc.get(item, name);
-      const target =
-        node !== undefined && doc.kind(node) === "string" && doc.wellFormed(node)
-          ? doc.string(node)
-          : undefined;
-      const allowed =
-        target !== undefined &&
-        authorizer.decide(principal, { method: USED_BY[kind], target: { kind, name: target } }).allowed;
-      if (!allowed) hidden += 1;
-      return allowed;
-    };
-  const edits = [...LIST_METHODS].flatMap(([listMethod, { items, kind, name }]) => {
-    const array = method === undefined || method === listMethod ? doc.get(result, items) : undefined;
-    return array === undefined ? [] : keepItems(doc, array, shown(kind, name));
+  const edits = SHAPES.flatMap((shape) => {
+    const array = doc.get(result, shape.items);
+    if (array === undefined) return [];
+    if (doc.kind(array) !== "array") {
+      if (method === undefined) return [];
+      throw new Refusal("upstream_fault", "list_shape");
+    }
+    return keepItems(doc, array, (item) => {
+      const shown = maySee(authorizer, principal, doc, item, shape);
+      if (!shown) hidden += 1;
+      return shown;
+    });
   });
   return { edits, hidden };
+}
+
+/**
+ * Whether a `notifications/resources/updated` is about a resource that the principal may not read; false for other messages.
+ * @param params of the server's notification, as parsed: no twins by case
+ */
+export function isHiddenUpdate(
+  authorizer: Authorizer,
+  principal: Principal,
+  doc: JsonText,
+  message: { readonly method: string; readonly params: Node | undefined },
+): boolean {
+  if (message.method !== "notifications/resources/updated" || authorizer.open) return false;
+  return !mayUse(authorizer, principal, doc, doc.get(message.params, "uri"), "resource");
+}
+
+function maySee(
+  authorizer: Authorizer,
+  principal: Principal,
+  doc: JsonText,
+  item: Node,
+  { kind, name }: ListShape,
+): boolean {
+  const names = ITEM_NAMES.get(name);
+  if (names === undefined || hasTwin(doc, item, names)) return false;
+  return mayUse(authorizer, principal, doc, doc.get(item, name), kind);
+}
+
+function mayUse(
+  authorizer: Authorizer,
+  principal: Principal,
+  doc: JsonText,
+  node: Node | undefined,
+  kind: ListShape["kind"],
+): boolean {
+  const read = readName(doc, node, kind);
+  if ("fault" in read) return false;
+  return authorizer.decide(principal, { method: USED_BY[kind], target: { kind, name: read.name } }).allowed;
 }
 
 /**

@@ -61,11 +61,35 @@ t.test("an entry without a readable name goes too", async (t) => {
     t.equal(filter(`{"tools":[${item}]}`, "tools/list"), '{"tools":[]}', item);
 });
 
-t.test("by method where one is known, by members where not", async (t) => {
+t.test("every list in the answer to a request for lists, none in data", async (t) => {
   const mixed = '{"tools":[{"name":"admin_x"}],"prompts":[{"name":"p1"}]}';
-  t.equal(filter(mixed, "prompts/list"), '{"tools":[{"name":"admin_x"}],"prompts":[]}');
-  t.equal(filter(mixed), '{"tools":[],"prompts":[]}');
+  for (const method of ["prompts/list", "resources/templates/list", "server/discover", undefined])
+    t.equal(filter(mixed, method), '{"tools":[],"prompts":[]}', method ?? "any");
+  for (const method of ["resources/read", "completion/complete", "vendor/status"])
+    t.equal(filter(mixed, method), mixed, method);
   t.equal(filter(mixed, "tools/call"), mixed);
+});
+
+t.test("twins by case: a list is refused, an item goes", async (t) => {
+  const twins = ['{"tools":[],"Tools":[]}', '{"Tools":[]}', '{"prompts":[],"re\u017fources":[]}'];
+  const fault = { code: "upstream_fault", detail: "case_twin" };
+  for (const text of twins)
+    for (const m of ["prompts/list", undefined]) t.throws(() => filter(text, m), fault);
+  t.equal(filter('{"tools":[{"name":"a","Name":"b"},{"name":"c","title":"C"}]}', "tools/list"), '{"tools":[{"name":"c","title":"C"}]}'); // biome-ignore format: one case, one line
+  t.equal(filter('{"resources":[{"uri":"x:a","URI":"x:b"},{"uri":"x:c","Name":"n"}]}', "resources/list"), '{"resources":[{"uri":"x:c","Name":"n"}]}'); // biome-ignore format: one case, one line
+  t.equal(filter('{"Tools":[]}', "tools/call"), '{"Tools":[]}', "data");
+  t.equal(filter('{"Tools":[]}', "tools/list", everything), '{"Tools":[]}', "where nothing is hidden");
+});
+
+t.test("what stands in place of a list, and names longer than any", async (t) => {
+  for (const list of ['{"0":{"name":"admin_x"}}', '"admin_x"', "null"]) {
+    const text = `{"tools":${list}}`;
+    t.throws(() => filter(text, "tools/list"), { code: "upstream_fault", detail: "list_shape" });
+    t.equal(filter(text), text, "data of an older revision may have any shape");
+  }
+  const named = (length: number) => `{"tools":[{"name":"${"a".repeat(length)}"}]}`;
+  t.equal(filter(named(1024), "tools/list"), named(1024));
+  t.equal(filter(named(1025), "tools/list"), '{"tools":[]}');
 });
 
 t.test("nothing is read where everything is allowed, nothing shown where nothing is", async (t) => {

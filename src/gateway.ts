@@ -127,6 +127,13 @@ async function notify(
     if (doc.get(message.params, name) !== undefined)
       throw new Refusal("invalid_request_state", "unsupported_method");
   }
+  // Over HTTP a request is cancelled by closing its stream. An id in a message says nothing about whose request it is, and
+  // the server knows all callers by one credential.
+  if (message.method === "notifications/cancelled") {
+    await reply.code(202).send();
+    journey.finish({ outcome: "accepted" });
+    return;
+  }
   journey.enter(gateway.limits, "request");
   const headers = modernHeaders(
     journey.headers,

@@ -109,7 +109,7 @@ t.test(
   "an upstream that refuses the credential: 502, its challenge stays here, on every kind of message",
   async (t) => {
     const { gateway, upstream } = await open(t, undefined);
-    const notification = { method: "notifications/cancelled", params: { requestId: 1 } };
+    const notification = { method: "notifications/roots/list_changed" };
     for (const status of [401, 403]) {
       upstream.script = (_arrived, response) => {
         const headers = { "www-authenticate": 'Bearer realm="inner"', "content-type": "application/json" };

@@ -34,17 +34,16 @@ function cmacBlock(key: Buffer, block: Buffer): Buffer {
   return encrypt(Buffer.from(doubled.toString(16).padStart(32, "0"), "hex"), block);
 }
 
-function xaes(
-  key: Buffer,
-  nonce: Buffer,
-  plaintext: Buffer,
-  ad: Buffer,
-): { messageKey: Buffer; body: Buffer } {
+/** The key of one message, from the key of the ring and the first half of the nonce. */
+export function messageKey(key: Buffer, nonce: Buffer): Buffer {
   const message = (i: number) => Buffer.concat([Buffer.from([0, i, 0x58, 0]), nonce.subarray(0, 12)]);
-  const messageKey = Buffer.concat([cmacBlock(key, message(1)), cmacBlock(key, message(2))]);
-  const cipher = createCipheriv("aes-256-gcm", messageKey, nonce.subarray(12));
+  return Buffer.concat([cmacBlock(key, message(1)), cmacBlock(key, message(2))]);
+}
+
+function encrypt(key: Buffer, nonce: Buffer, plaintext: Buffer, ad: Buffer): Buffer {
+  const cipher = createCipheriv("aes-256-gcm", messageKey(key, nonce), nonce.subarray(12));
   cipher.setAAD(ad);
-  return { messageKey, body: Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]) };
+  return Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
 function framed(...parts: Buffer[]): Buffer {
@@ -61,8 +60,11 @@ export function sealBytes(
   const nonce = sha256(`nonce ${name}`).subarray(0, 24);
   const ad =
     recipe.ad?.(keyId, recipe.audience) ?? framed(Buffer.from("sg1."), keyId, Buffer.from(recipe.audience));
-  const { messageKey, body } = xaes(key, nonce, recipe.payload, ad);
-  const hex = { key, keyId, nonce, messageKey, associatedData: ad, payload: recipe.payload, body };
+  const body = encrypt(key, nonce, recipe.payload, ad);
+  const hex = {
+    ...{ key, keyId, nonce, messageKey: messageKey(key, nonce), associatedData: ad },
+    ...{ payload: recipe.payload, body },
+  };
   const steps = Object.fromEntries(Object.entries(hex).map(([step, bytes]) => [step, bytes.toString("hex")]));
   return { bytes: Buffer.concat([keyId, nonce, body]), nonce, steps };
 }

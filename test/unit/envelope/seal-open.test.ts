@@ -87,21 +87,6 @@ t.test("open(seal(x)) is x", (t) => {
   t.end();
 });
 
-t.test("any changed bit is refused, the honest token opens", (t) => {
-  const token = seal(ring, AUDIENCE, claimsWith({ state: "s" }));
-  const bytes = Buffer.from(token.slice(4), "base64url");
-  const seen = new Map<string, number>();
-  for (let bit = 0; bit < bytes.length * 8; bit += 1) {
-    const changed = Buffer.from(bytes);
-    changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
-    const found = fault(`sg1.${changed.toString("base64url")}`);
-    seen.set(found, (seen.get(found) ?? 0) + 1);
-  }
-  t.same(Object.fromEntries(seen), { unknown_key: 32, aead: (bytes.length - 4) * 8 });
-  t.equal(fault(token), "opens");
-  t.end();
-});
-
 t.test("one character changed, added or taken is refused, whatever it is (C08)", (t) => {
   const tokens = ["a", "ab", "abc"].map((state) => seal(ring, AUDIENCE, claimsWith({ state })));
   const character = fc.oneof(
@@ -177,6 +162,17 @@ t.test("rotation: add everywhere, promote, remove", (t) => {
   for (const keys of [added, promoted, removed]) t.equal(fault(byNew, keys), "opens");
   t.equal(fault(byOld, removed), "unknown_key");
   t.equal(fault(byNew, before), "unknown_key");
+  t.end();
+});
+
+t.test("the key that seals is that of the time of sealing", (t) => {
+  const keys = loadKeyring([OLD, NEW], "old", { id: "new", notBefore: 2_000 });
+  const sealer = (iat: number): string | undefined => {
+    const token = seal(keys, AUDIENCE, claimsWith({ iat, exp: iat + 600 }));
+    t.equal(fault(token, keys), "opens", "by a ring that has both, at any time");
+    return keys.find(Buffer.from(token.slice(4), "base64url").subarray(0, 4))?.id;
+  };
+  t.same([1_999, 2_000, 2_001].map(sealer), ["old", "new", "new"]);
   t.end();
 });
 

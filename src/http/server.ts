@@ -46,8 +46,12 @@ export interface Server {
   drain(grace: number): Promise<void>;
 }
 
-/** Of a path that is not served, in the log. */
-const MAX_PATH_CHARACTERS = 256;
+/** Segments that a wrong path may show in the log besides those of the routes; any other may be a secret. */
+const WELL_KNOWN_SEGMENTS = [
+  ...["", ".well-known", "oauth-protected-resource", "oauth-authorization-server", "openid-configuration"],
+  ...["authorize", "register", "token", "mcp", "sse", "message", "messages"],
+];
+const MAX_SEGMENTS = 8;
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /** After the grace, what cannot even take its last words within this time is cut off. */
 const LAST_WORDS_MS = 1_000;
@@ -179,6 +183,16 @@ export function buildServer(parts: ServerParts): Server {
     return reply;
   }
 
+  /** A path that is not served, as the log shows it: enough to see what a client is pointed at. */
+  function shapeOf(target: string): string {
+    const known = new Set([
+      ...WELL_KNOWN_SEGMENTS,
+      ...parts.routes.flatMap(({ config }) => config.path.split("/")),
+    ]);
+    const segments = pathOf(target).split("/").slice(0, MAX_SEGMENTS);
+    return segments.map((segment) => (known.has(segment) ? segment : "*")).join("/");
+  }
+
   /** The mapper's one caller. */
   function fail(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const journey = request.journey ?? undefined;
@@ -191,10 +205,7 @@ export function buildServer(parts: ServerParts): Server {
     journey?.finish({ outcome: "refused", code, cause: detail, ...stateOf(refusal) }, cause);
     // What belongs to no route has no audit record; its request id must be found all the same.
     if (journey === undefined) {
-      const asked = {
-        method: request.method,
-        path: request.url.replace(/\?.*$/s, "").slice(0, MAX_PATH_CHARACTERS),
-      };
+      const asked = { method: request.method, path: shapeOf(request.url) };
       log.warn(
         { requestId, code, cause: detail, ...asked, ...(cause === undefined ? {} : { err: cause }) },
         "request refused",

@@ -70,7 +70,7 @@ export async function plant(t: Test): Promise<Plantation> {
   const { gateway, issuer } = scene;
   const aud = `${PUBLIC_URL}/mcp`;
   const token = await issuer.token({ sub: "u-1001", aud, email: secret(), scope: "files:read" });
-  const forged = await issuer.token({ sub: secret(), aud: secret() });
+  const forged = await issuer.token({ sub: "u-9", aud: secret() });
   const kept: string[] = [];
   const it: Plantation = {
     scene,

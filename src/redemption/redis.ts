@@ -19,6 +19,7 @@ import {
 const REDEEM_TIMEOUT_MS = 2000;
 const REFRESH_INTERVAL_MS = 1000;
 const START_WAIT_MS = 1000;
+const CLOSE_WAIT_MS = 2000;
 
 /** How a Redis store is made. */
 export interface RedisStoreOptions extends RedisTarget {
@@ -64,6 +65,9 @@ class SharedStore implements RedisStore {
   #lacking = false;
   #memory = "kept";
   #refreshing: Promise<void> | undefined;
+  /** Redemptions that Redis may carry out; each settles within its own time. */
+  readonly #sent = new Set<Promise<void>>();
+  #closed: Promise<void> | undefined;
 
   constructor(options: RedisStoreOptions) {
     this.#options = options;
@@ -94,9 +98,12 @@ class SharedStore implements RedisStore {
 
   async redeem(mark: Mark): Promise<Redemption> {
     if (!Number.isSafeInteger(mark.exp)) return { outcome: "expired" };
+    if (this.#closed !== undefined)
+      throw new StoreUnavailable("unreachable", `Redis ${this.#connection.name}: closed`);
     const attempt = newAttempt(this.#options.random);
     const deadline = performance.now() + this.#timeoutMs;
     let sent = false;
+    const over = Promise.withResolvers<void>();
     try {
       for (;;) {
         if (!(await this.#connection.whenReady(deadline))) {
@@ -104,6 +111,7 @@ class SharedStore implements RedisStore {
           throw new StoreUnavailable(reason, `Redis ${this.#connection.name}: not connected`);
         }
         sent = true;
+        this.#sent.add(over.promise);
         try {
           return this.#outcome(await this.#redeemOnce(mark, attempt, deadline), attempt);
         } catch (error) {
@@ -117,6 +125,9 @@ class SharedStore implements RedisStore {
       if (sent) void this.release(mark.jti, attempt);
       if (error instanceof StoreUnavailable && error.reason === "unauthorized") this.#lack(error.message);
       throw error;
+    } finally {
+      this.#sent.delete(over.promise);
+      over.resolve();
     }
   }
 
@@ -130,9 +141,25 @@ class SharedStore implements RedisStore {
     await this.#refreshNow();
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     clearInterval(this.#timer);
-    if (this.#connection.ready) await this.#owed.payAll();
+    const deadline = performance.now() + CLOSE_WAIT_MS;
+    // A redemption that Redis carries out when nobody listens any more would burn the state of its owner.
+    await Promise.all(this.#sent);
+    // Whoever has just been told "redeemed" gives it back in this turn, if its request is gone.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    if (this.#owed.size > 0 && (await this.#connection.whenReady(deadline))) {
+      await before(deadline, this.#owed.payAll(), () => undefined);
+    }
+    if (this.#owed.size > 0) {
+      const fields = { store: this.#connection.name, owed: this.#owed.size };
+      this.#options.log.warn(fields, "closed while releases are owed; their states may stay spent");
+    }
     this.#failure = "unreachable";
     await this.#connection.close();
     this.#started.resolve();

@@ -15,6 +15,11 @@ export class OwedReleases {
     this.#overflow = overflow;
   }
 
+  /** How many releases the store has not answered. */
+  get size(): number {
+    return this.#owed.size;
+  }
+
   /** Sends a release at once, before anything the caller sends next; keeps it if that fails. Never throws. */
   async add(jti: string, attempt: string): Promise<void> {
     if (this.#owed.size >= MAX_OWED) return this.#overflow();

@@ -129,6 +129,85 @@ t.test("closing ends the wait of those that wait", async (t) => {
   t.ok(seen.ms < 1500, `${seen.ms} ms`);
 });
 
+t.test(
+  "closing while a server stands still: what it carries out later is given back behind it",
+  async (t) => {
+    const server = await ownRedis(t);
+    const [store, other] = [
+      await redisStore(t, { url: server.url, redeemTimeoutMs: 300 }),
+      await redisStore(t, server),
+    ];
+    const mark = sealed(store);
+    server.pause();
+    const waiting = timed(store, mark);
+    const start = performance.now();
+    await store.close();
+    t.equal((await waiting).outcome, "timeout");
+    t.ok(performance.now() - start < 3500, "and it ends");
+    server.resume();
+    let seen = "";
+    // What was sent on two connections is read in no order.
+    for (let tries = 0; tries < 200 && seen !== "redeemed"; tries++) {
+      seen = (await timed(other, mark)).outcome;
+      if (seen !== "redeemed") await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    t.equal(seen, "redeemed");
+    t.equal((await timed(other, mark)).outcome, "already_redeemed", "once");
+  },
+);
+
+t.test("closing waits for a redemption that is on its way, and for its release", async (t) => {
+  const server = await ownRedis(t);
+  const other = await redisStore(t, server);
+  for (const gone of [true, false]) {
+    const store = await redisStore(t, server);
+    const mark = sealed(store);
+    server.pause();
+    const round = store.redeem(mark).then(async (redemption) => {
+      if (redemption.outcome === "redeemed" && gone) await store.release(mark.jti, redemption.attempt);
+      return redemption.outcome;
+    });
+    // By then it is on its way.
+    await new Promise((resolve) => setImmediate(resolve));
+    const closed = store.close();
+    t.equal(await store.redeem(sealed(store)).catch((error) => error.reason), "unreachable", "nothing new");
+    server.resume();
+    t.equal(await round, "redeemed");
+    await closed;
+    t.equal((await timed(other, mark)).outcome, gone ? "redeemed" : "already_redeemed");
+  }
+});
+
+t.test("closing while the link is lost: the release goes out on the next one", async (t) => {
+  const server = await ownRedis(t);
+  const relay = await startRelay(t, server.port);
+  const store = await redisStore(t, { url: `redis://127.0.0.1:${relay.port}` });
+  const other = await redisStore(t, server);
+  const mark = sealed(store);
+  const redemption = await store.redeem(mark);
+  if (redemption.outcome !== "redeemed") throw new Error("not redeemed");
+  let hits = 0;
+  relay.fate = (chunk) => (chunk.includes(mark.jti) && ++hits === 1 ? "lose" : "pass");
+  await store.release(mark.jti, redemption.attempt);
+  await store.close();
+  t.equal((await timed(other, mark)).outcome, "redeemed");
+  t.notOk(store.lines.some(({ message }) => message.includes("owed")));
+});
+
+t.test("closing while Redis is away says what is left owed", async (t) => {
+  const server = await ownRedis(t);
+  const store = await redisStore(t, server);
+  const mark = sealed(store);
+  const redemption = await store.redeem(mark);
+  if (redemption.outcome !== "redeemed") throw new Error("not redeemed");
+  await server.stop();
+  await store.release(mark.jti, redemption.attempt);
+  const start = performance.now();
+  await store.close();
+  t.ok(performance.now() - start < 3500);
+  t.match(store.lines.at(-1), { level: "warn", fields: { owed: 1 } });
+});
+
 t.test("a moved master is found again through its name", async (t) => {
   const [old, next] = [await ownRedis(t), await ownRedis(t)];
   const relay = await startRelay(t, old.port);

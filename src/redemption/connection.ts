@@ -215,10 +215,14 @@ export function isUnknownScript(error: unknown): boolean {
 const REFUSED =
   /^(WRONGPASS|NOAUTH|NOPERM)\b|^ERR The user executing the script can't |\bACL failure in script\b/;
 
+/** No memory for another mark, under `noeviction`; the second is what it says inside scripts before 7.0. */
+const FULL = /^OOM\b|\bOOM command not allowed\b/;
+
 function reasonOf(error: unknown): UnavailableReason {
   if (!(error instanceof Error)) return "error";
   if (error.name === "ReplyError") {
     if (REFUSED.test(error.message)) return "unauthorized";
+    if (FULL.test(error.message)) return "full";
     return /^(NOTMASTER|READONLY|MASTERDOWN)\b/.test(error.message) ? "not_master" : "error";
   }
   return error.message === "Command timed out" ? "timeout" : "unreachable";

@@ -72,7 +72,7 @@ class MemoryStore implements RedemptionStore {
     if (until <= this.#forgotten) return this.#startOver();
     this.#forgetOldest(now);
     if (this.#marks.size >= this.#maxMarks) this.#sweep(now);
-    if (this.#marks.size >= this.#maxMarks) throw new StoreUnavailable("error", "The memory store is full");
+    if (this.#marks.size >= this.#maxMarks) throw new StoreUnavailable("full", "The memory store is full");
     const attempt = newAttempt(this.#random);
     this.#marks.set(mark.jti, { attempt, until });
     this.#nextSweep = Math.min(this.#nextSweep, until);
@@ -86,7 +86,7 @@ class MemoryStore implements RedemptionStore {
   health(): StoreHealth {
     if (this.#closed) return { available: false, reason: "unreachable" };
     const full = this.#marks.size >= this.#maxMarks && this.#now() < this.#nextSweep;
-    return full ? { available: false, reason: "error" } : { available: true };
+    return full ? { available: false, reason: "full" } : { available: true };
   }
 
   async close(): Promise<void> {

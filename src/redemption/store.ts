@@ -36,6 +36,7 @@ export type UnavailableReason =
   | "timeout"
   | "not_master"
   | "eviction"
+  | "full"
   | "error";
 
 /** The store cannot answer, so the round must not run. Nothing was spent, or what was spent is being given back. */

@@ -81,7 +81,7 @@ t.test("a full server with noeviction refuses and spends nothing", async (t) => 
   const store = await redisStore(t, server);
   const mark = sealed(store);
   await server.command("CONFIG", "SET", "maxmemory", "1");
-  t.equal(await store.redeem(mark).catch((error) => error.reason), "error");
+  t.equal(await store.redeem(mark).catch((error) => error.reason), "full");
   await server.command("CONFIG", "SET", "maxmemory", "0");
   t.match(await store.redeem(mark), { outcome: "redeemed" });
 });

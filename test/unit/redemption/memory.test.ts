@@ -49,8 +49,8 @@ t.test("a full store refuses, forgets only what has ended, and then goes on", as
   t.match(await redeem("long", START + 600), { outcome: "redeemed" });
   t.match(await redeem("a"), { outcome: "redeemed" });
   t.match(await redeem("b"), { outcome: "redeemed" });
-  await t.rejects(redeem("c"), new StoreUnavailable("error", "The memory store is full"));
-  t.same(store.health(), { available: false, reason: "error" });
+  await t.rejects(redeem("c"), new StoreUnavailable("full", "The memory store is full"));
+  t.same(store.health(), { available: false, reason: "full" });
   t.same(await redeem("a"), { outcome: "already_redeemed" }, "a full store still knows its marks");
 
   clock.seconds = START + 60 + MAX_LEEWAY_SECONDS;

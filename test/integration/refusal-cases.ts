@@ -331,13 +331,11 @@ export const CASES: Readonly<Record<RefusalCode, Case>> = {
   internal: {
     script: asksOnce,
     provoke: (p) => {
-      // The clock fails once, while a state is being sealed: the second time it is read.
+      // The clock fails while a state is being sealed, and only there.
       const { now } = p.gateway.clock;
-      let reads = 0;
       Object.defineProperty(p.gateway.clock, "now", {
         get: () => {
-          reads += 1;
-          if (reads === 2) throw new Error("SECRET at 10.1.2.3:5432");
+          if (new Error().stack?.includes("sealRound")) throw new Error("SECRET at 10.1.2.3:5432");
           return now;
         },
       });

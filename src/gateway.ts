@@ -7,7 +7,7 @@
  * Stages throw refusals; `http/server.ts` maps them once. Legacy traffic leaves the list after `protocol` (legacy.ts).
  */
 import type { FastifyReply } from "fastify";
-import { authorize } from "./admission.ts";
+import { admit } from "./admission.ts";
 import { type AnswerContext, judgeMessage } from "./answer.ts";
 import { auditArguments, auditChain, auditMethod } from "./audit/record.ts";
 import type { Authorizer } from "./authorization.ts";
@@ -76,8 +76,11 @@ export async function serve(
     name: mirroredName(doc, message),
   });
   // authorization
-  const target = authorize(gateway.authorizer, journey, doc, message);
-  if (message.type === "notification") return notify(gateway, journey, reply, doc, message, era.version);
+  const { target, refusal } = admit(gateway.authorizer, journey, doc, message);
+  if (message.type === "notification") {
+    if (refusal !== undefined) throw refusal;
+    return notify(gateway, journey, reply, doc, message, era.version);
+  }
   // capability
   const allow = journey.route.allowedAsks(target?.kind === "tool" ? target.name : undefined);
   const declared = parseDeclared(doc, message.meta);
@@ -92,7 +95,7 @@ export async function serve(
     declared,
     allow,
   };
-  return forward(gateway, call, narrowed, reply);
+  return forward(gateway, call, { narrowed, refusal }, reply);
 }
 
 /** Scans a client's body. @throws Refusal `parse_error`, naming the kind of fault but no content */
@@ -155,11 +158,15 @@ async function notify(
   journey.finish({ outcome: "accepted" });
 }
 
-/** The rest of the request half: retry, redeem, send; then the answer. */
+/**
+ * The rest of the request half: retry, redeem, send; then the answer.
+ * @param judged what policy made of the request. What it hides goes the way of an unknown name up to the server's door: no
+ *   check before it may tell the two apart. Nothing of it is redeemed.
+ */
 async function forward(
   gateway: Gateway,
   call: Call,
-  narrowed: readonly Edit[],
+  judged: { readonly narrowed: readonly Edit[]; readonly refusal: Refusal | undefined },
   reply: FastifyReply,
 ): Promise<void> {
   const { journey, message, doc } = call;
@@ -168,9 +175,10 @@ async function forward(
   // retry
   const retry = openRetry(gateway.roundTrip, call);
   noteRetry(journey, retry);
-  const body = splice(doc.bytes, [...narrowed, ...retry.edits]);
+  const body = splice(doc.bytes, [...judged.narrowed, ...retry.edits]);
   const mirrored = { method: message.method, target: mirroredName(doc, message), version: call.version };
   const headers = modernHeaders(journey.headers, mirrored, journey.route.credential);
+  if (judged.refusal !== undefined) throw judged.refusal;
   const release = retry.kind === "retry" ? await spend(gateway, call, retry.claims) : undefined;
   // upstream
   const response = await send(journey, { method: "POST", headers, body, openEnded, release });

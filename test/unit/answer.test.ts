@@ -225,6 +225,28 @@ t.test("what policy can hide from others is in no shared cache", async (t) => {
   leaves(t, result(read), result(read.replace("public", "private")), { ...asked, authorizer: hidden });
 });
 
+t.test("a method that is not there reads the same, whoever says so", async (t) => {
+  const text = error('{"code":-32601,"message":"no such method: vendor/run","data":{"hint":1}}');
+  for (const method of ["vendor/run", "tools/call", "server/discover"]) {
+    leaves(t, text, text, { method });
+    refuses(t, text, "method_not_found", "upstream", { method, authorizer: hidden });
+  }
+  const other = error('{"code":-32600,"message":"Method not found"}');
+  leaves(t, other, other, { method: "vendor/run", authorizer: hidden });
+});
+
+t.test("lists and versions that are none are faults of the server", async (t) => {
+  for (const value of ["null", "1", '"x"', "true", '{"2026-07-28":1}', '"2026-07-28"']) {
+    const discover = { method: "server/discover" };
+    refuses(t, result(`{"supportedVersions":${value}}`), "upstream_fault", "supported_versions", discover);
+    refuses(t, result(`{"tools":${value}}`), "upstream_fault", "list_shape", { method: "tools/list", authorizer: hidden }); // biome-ignore format: one case, one line
+  }
+  const versions = '{"supportedVersions":[1,null,["2026-07-28"],{"a":1},"\\ud800","2026-07-28"]}';
+  leaves(t, result(versions), result('{"supportedVersions":["2026-07-28"]}'), { method: "server/discover" });
+  const tools = '{"tools":[null,1,"a",["a"],{},{"name":1},{"name":"\\ud800"},{"name":"a"}],"ttlMs":0,"cacheScope":"private"}'; // biome-ignore format: one text
+  leaves(t, result(tools), result('{"tools":[{"name":"a"}],"ttlMs":0,"cacheScope":"private"}'), { method: "tools/list", authorizer: hidden }); // biome-ignore format: one case, one line
+});
+
 t.test("what is no message", async (t) => {
   for (const [text, detail] of [
     ["", "json_empty"],

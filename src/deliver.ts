@@ -35,6 +35,8 @@ export function checkHead(response: UpstreamResponse): "json" | "stream" | "empt
     response.abort();
     return new Refusal(code, detail);
   };
+  // HTTP has no others, and no answer could be given with one (RFC 9110, section 15).
+  if (status < 200 || status > 599) throw refuse("upstream_fault", "status");
   // Its challenge is about the gateway's credential and never relayed.
   if (status === 401 || status === 403) throw refuse("upstream_unauthorized", `status_${status}`);
   if (status >= 300 && status < 400) throw refuse("upstream_fault", `status_${status}`);

@@ -217,14 +217,28 @@ function lines(text: string, prefix: string): string {
     .join("");
 }
 
+/** U+0085, U+2028 and U+2029: no line ends here, but for readers that split lines as Unicode has it. */
+const FOREIGN_BREAKS = /[\u0085\u2028\u2029]/g;
+const FOREIGN_BREAK_BYTES = [Buffer.from("\u0085"), Buffer.from("\u2028"), Buffer.from("\u2029")];
+
 /**
- * Prints one `message` event. `data` is UTF-8 text; line breaks in it (white space between JSON tokens) become further
- * `data:` lines, which the reader joins with LF again.
+ * Prints one `message` event. `data` is JSON in UTF-8; line breaks in it (white space between JSON tokens) become further
+ * `data:` lines, which the reader joins with LF again, and what else some readers end a line at, which can only stand in
+ * strings, becomes its escape (decision 20).
  */
 export function printEvent(data: Buffer | string): Buffer {
-  if (typeof data !== "string" && !data.includes(LF) && !data.includes(CR))
+  if (typeof data !== "string" && !data.includes(LF) && !data.includes(CR) && !hasForeignBreak(data))
     return Buffer.concat([Buffer.from("event: message\ndata: "), data, Buffer.from("\n\n")]);
-  return Buffer.from(`event: message\n${lines(data.toString(), "data: ")}\n`);
+  const text = data.toString().replace(FOREIGN_BREAKS, asEscape);
+  return Buffer.from(`event: message\n${lines(text, "data: ")}\n`);
+}
+
+function hasForeignBreak(data: Buffer): boolean {
+  return FOREIGN_BREAK_BYTES.some((bytes) => data.includes(bytes));
+}
+
+function asEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** Prints a comment, which readers skip; line breaks in it become further comment lines. */

@@ -164,6 +164,22 @@ for (const wire of ["json", "sse"] as const) {
   });
 }
 
+t.test("line ends of other standards stay in a body, and leave an event stream as escapes", async (t) => {
+  const { upstream, send } = await setUp(t);
+  const text = "a\u2028b\u2029c\u0085d";
+  const escaped = String.raw`a\u2028b\u2029c\u0085d`;
+  const message = (words: string): string => `{"jsonrpc":"2.0","id":ID,"result":{"content":[ ],"${words}":"${words}","n":1.10}}`; // biome-ignore format: one text
+  for (const [wire, left] of [
+    ["json", text],
+    ["sse", escaped],
+  ] as const) {
+    upstream.script = answer(wire, message(text));
+    const reply = await send(request("1", `{"${text}":"${text}"}`));
+    t.equal(reply.message, message(left).replace("ID", "1"), wire);
+    t.equal(upstream.arrived.at(-1)?.body, request("1", `{"${text}":"${text}"}`));
+  }
+});
+
 t.test("narrowed capabilities and filtered lists leave all else alone", async (t) => {
   const { upstream, send } = await setUp(t, {
     capability: { allow: ["elicitation.form"] },

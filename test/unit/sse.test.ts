@@ -100,6 +100,34 @@ t.test("what is printed is read back", async () => {
   );
 });
 
+/** As Python's `str.splitlines` and others have it; JSON has none of the first five inside a line. */
+const ANY_LINE_END = new RegExp(["\r\n", ..."\n\r\v\f\u001c\u001d\u001e\u0085\u2028\u2029"].join("|"));
+
+t.test("no reader ends a line where it does not end", async (t) => {
+  const forged = "x\u2028\u2028event: message\u2029data: {}\u0085\u0085";
+  const text = JSON.stringify({ [forged]: [forged, "é\u2027\u202a\u0084\u0086", "\\\u2028"] });
+  for (const data of [
+    text,
+    Buffer.from(text),
+    text.replace("[", "[\n"),
+    Buffer.from(text.replace("[", "[\r\n")),
+  ]) {
+    const printed = printEvent(data).toString();
+    t.same(printed.split(ANY_LINE_END), printed.split("\n"), "the line ends are ours");
+    const [[, seen = ""] = []] = read([Buffer.from(printed)]).seen;
+    t.same(JSON.parse(seen), JSON.parse(text), "the value is the server's");
+    t.match(printed, "é\u2027\u202a\u0084\u0086", "its neighbours stay");
+  }
+  fc.assert(
+    fc.property(fc.json({ stringUnit: "binary" }), (text) => {
+      const printed = printEvent(Buffer.from(text)).toString();
+      t.equal(printed.split(ANY_LINE_END).length, 4);
+      t.same(JSON.parse(printed.slice("event: message\ndata: ".length)), JSON.parse(text));
+    }),
+    { numRuns: 100 },
+  );
+});
+
 t.test("prints one fixed form", async (t) => {
   t.equal(printEvent('{"a":1}').toString(), 'event: message\ndata: {"a":1}\n\n');
   t.equal(printEvent(Buffer.from('{"a":"é"}')).toString(), 'event: message\ndata: {"a":"é"}\n\n');

@@ -37,15 +37,12 @@ export function readUri(uri: string): UriReading {
     rounds.some((text) => STACKED_MARKS.test(text));
   if (unreadable) return { texts: [uri], canonical: false, unjudgeable: "unreadable" };
   if (hasDotSegment(plain(last))) return { texts: [uri], canonical: false, unjudgeable: "dot segment" };
-  const texts = new Set([uri, plain(last)]);
-  for (const text of rounds) {
-    const url = URL.parse(text);
-    for (const reading of url === null ? [] : readings(url)) {
-      const read = plain(unescapeRounds(reading).at(-1) ?? reading);
-      texts.add(read);
-      if (read.endsWith("/")) texts.add(read.slice(0, -1));
-    }
-  }
+  // Most of these come to the same: what is read twice is made plain once.
+  const urls = new Map(rounds.map((text) => URL.parse(text)).map((url) => [url?.href, url]));
+  const read = new Set([...urls.values()].flatMap((url) => (url === null ? [] : readings(url))));
+  const unescaped = new Set([...read].map((text) => unescapeRounds(text).at(-1) ?? text));
+  const spelled = [last, ...unescaped].map(plain);
+  const texts = new Set([uri, ...spelled, ...spelled.map((text) => text.replace(/\/$/, ""))]);
   return { texts: [...texts], canonical: isCanonical(uri), unjudgeable: undefined };
 }
 

@@ -3,7 +3,8 @@
  * disk, a broken pipe or a reader that stands still does not let through is dropped and counted, and nobody waits for it
  * longer than a moment. Why no stream of a library: theirs end the process at the first error, or wait for ever at the last.
  */
-import { close, write, writeSync } from "node:fs";
+import { close, constants, openSync, write, writeSync } from "node:fs";
+import { isatty } from "node:tty";
 
 /** Characters that may wait for a slow place; what comes on top is lost. */
 const MAX_WAITING = 8 * 1024 * 1024;
@@ -194,10 +195,21 @@ export class Output {
  * @param number 1 or 2
  */
 export function openStandard(number: 1 | 2): Output {
-  // Node makes pipes, sockets and terminals non-blocking when it first looks at them. A thread that waits in a write
-  // could be ended by nothing, not even by the end of the process.
-  void (number === 1 ? process.stdout : process.stderr);
-  const output = new Output(number);
+  const output = new Output(withoutWaiting(number));
   process.once("exit", () => output.flushAtExit());
   return output;
+}
+
+/** A thread that waits in a write can be ended by nothing, not even by the end of the process. */
+function withoutWaiting(number: 1 | 2): number {
+  // Node makes pipes and sockets non-blocking when it first looks at them, and terminals blocking.
+  void (number === 1 ? process.stdout : process.stderr);
+  if (!isatty(number)) return number;
+  const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
+  try {
+    // Opened anew, since the setting is shared by all who got the same descriptor.
+    return openSync(`/proc/self/fd/${number}`, O_WRONLY | O_NONBLOCK | O_NOCTTY);
+  } catch {
+    return number;
+  }
 }

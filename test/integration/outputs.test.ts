@@ -14,6 +14,9 @@ import { answers, DONE, TRANSFER, textOf, until } from "./rounds.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
+/** Makes a program throw where nobody catches, at a signal. */
+const BREAKS = ["--import", "data:text/javascript,process.on('SIGUSR2',()=>{throw new Error('planted')})"];
+
 const call = (url: string) => exchange(url, { headers: mirrored(TRANSFER), body: textOf("1", TRANSFER) });
 
 async function routes(t: Test) {
@@ -27,6 +30,7 @@ async function withStdout(
   t: Test,
   stdout: number | "pipe",
   sections: object = {},
+  nodeArguments: readonly string[] = [],
 ): Promise<{
   url: string;
   admin: string;
@@ -51,7 +55,7 @@ async function withStdout(
     ...sections,
   };
   await writeFile(file, stringify(config));
-  const child = spawn(process.execPath, [MAIN, "serve", "--config", file], {
+  const child = spawn(process.execPath, [...nodeArguments, MAIN, "serve", "--config", file], {
     stdio: ["ignore", stdout, "pipe"],
   });
   let stderr = "";
@@ -145,6 +149,22 @@ t.test("a reader of standard output that stands still", async (t) => {
   }
   gateway.child.kill("SIGTERM");
   t.equal(await gateway.ended, 0);
+});
+
+t.test("an unexpected error ends the process in time, whatever its outputs are", async (t) => {
+  const full = process.platform === "linux" ? openSync("/dev/full", "w") : undefined;
+  t.teardown(() => full !== undefined && closeSync(full));
+  for (const stdout of ["pipe", ...(full === undefined ? [] : [full])] as const) {
+    const gateway = await withStdout(t, stdout, {}, BREAKS);
+    gateway.child.stdout?.pause();
+    gateway.child.stderr?.destroy();
+    for (let n = 0; n < 200; n++)
+      await exchange(gateway.url, { method: "GET", path: `/${"x".repeat(1000)}` });
+    const start = performance.now();
+    gateway.child.kill("SIGUSR2");
+    t.equal(await gateway.ended, 1);
+    t.ok(performance.now() - start < 5100, "the grace and five seconds");
+  }
 });
 
 t.test("a gateway that cannot start says so and ends, whatever its standard output is", async (t) => {

@@ -209,7 +209,11 @@ t.test("values of fields are looked at as far as a form can ask", async (t) => {
     ['{"s":["x"]}', "form_type"],
     ['{"s":[[["x"]]]}', "form_type"],
   ] as const)
-    t.throws(() => check(`{"o":{"action":"accept","content":${value}}}`), { code: "invalid_input_responses", detail }, value);
+    t.throws(
+      () => check(`{"o":{"action":"accept","content":${value}}}`),
+      { code: "invalid_input_responses", detail },
+      value,
+    );
   const asked: Asked[] = [
     {
       key: "a",

@@ -64,10 +64,16 @@ export async function serve(options: {
         async ({ signal, err }) => {
           if (err !== undefined) log.error({ err }, "unexpected error, shutting down");
           else log.info({ signal }, "draining");
-          await running.close();
-          log.info({}, "closed");
-          // The process ends right after this, and what is not written by then is gone.
-          await Promise.all([stdout.flush(), stderr.flush()]);
+          try {
+            await running.close();
+            log.info({}, "closed");
+          } catch (failure) {
+            log.error({ err: failure }, "closed out of order");
+            throw failure;
+          } finally {
+            // The process ends right after this, and what is not written by then is gone.
+            await Promise.all([stdout.flush(), stderr.flush()]);
+          }
           resolve(err === undefined ? EXIT.ok[0] : EXIT.fault[0]);
         },
       );

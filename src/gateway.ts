@@ -273,5 +273,5 @@ function errorStatus(code: number, upstream: number, httpStatus: "spec" | "ok"):
   if (httpStatus === "ok") return 200;
   if (code === -32601) return 404;
   if (code === -32020 || code === -32021 || code === -32022) return 400;
-  return upstream;
+  return upstream < 300 ? 200 : upstream;
 }

@@ -71,3 +71,22 @@ t.test("many stars on a long hostile name cost no exponential time", async (t) =
   const glob = compileGlob(`${"*a".repeat(30)}b`);
   t.equal(glob("a".repeat(20_000)), false);
 });
+
+t.test("the longest patterns on the longest names: some milliseconds", async (t) => {
+  const text = "a".repeat(8192);
+  for (const [start, of, end] of [
+    ["*", "a", "b*"],
+    ["*?", "a", "b*"],
+    ["*", "?", "b*"],
+    ["*?", "*a", "b"],
+    ["?*", "?a*", "b"],
+  ] as const) {
+    const pattern = `${start}${of.repeat(500 / of.length)}${end}`;
+    const glob = compileGlob(pattern);
+    glob(text);
+    const began = performance.now();
+    t.equal(glob(text), false);
+    const ms = performance.now() - began;
+    t.ok(ms < 60, `${start}${of}…: ${ms.toFixed(1)} ms`);
+  }
+});

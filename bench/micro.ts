@@ -1,12 +1,7 @@
-/** What sealing and scanning cost, beside what the SDK's signed-only codec and JSON.parse + JSON.stringify cost. */
-import { createRequestStateCodec } from "@modelcontextprotocol/server";
-import type { Claims } from "../src/envelope/format.ts";
-import { open } from "../src/envelope/open.ts";
-import { seal } from "../src/envelope/seal.ts";
+/** What reading and changing a message costs, beside JSON.parse + JSON.stringify. */
 import { digestParams } from "../src/json/canonical.ts";
 import { scan } from "../src/json/scan.ts";
 import { replace, splice } from "../src/json/splice.ts";
-import { ephemeralKeyring } from "../src/keyring.ts";
 
 const ROUNDS = 9;
 const LIMITS = { bytes: 8 * 1024 * 1024, depth: 64 };
@@ -61,46 +56,8 @@ function message(bytes: number, part = SHAPES["rows"]): Buffer {
   return Buffer.from(JSON.stringify(body));
 }
 
-/** Compares sealing with the SDK's codec, and scan + splice with parse + stringify. */
+/** Compares scan + splice with parse + stringify. */
 export async function benchMicro(): Promise<void> {
-  const ring = ephemeralKeyring();
-  const audience = "https://gateway.example";
-  const now = Math.floor(Date.now() / 1000);
-  const codec = createRequestStateCodec({ key: new Uint8Array(32).fill(7) });
-  for (const bytes of [200, 4096]) {
-    const state = "x".repeat(bytes);
-    const claims: Claims = {
-      jti: "AAAAAAAAAAAAAAAAAAAAAA",
-      iat: now,
-      exp: now + 600,
-      round: 1,
-      chain: "AAAAAAAAAAAAAAAAAAAAAA",
-      chainIat: now,
-      route: "/mcp",
-      upstream: "http://127.0.0.1:3001/mcp",
-      version: "2026-07-28",
-      principal: "A".repeat(43),
-      method: "tools/call",
-      target: "transfer",
-      params: "A".repeat(43),
-      requestId: "A".repeat(43),
-      asked: [
-        { key: "confirm", kind: "form", schema: '{"type":"object","properties":{"ok":{"type":"boolean"}}}' },
-      ],
-      epoch: "AAAAAAAAAAAAAAAAAAAAAA",
-      state,
-    };
-    const token = seal(ring, audience, claims);
-    const minted = await codec.mint(state, {} as never);
-    await compare(`state of ${bytes} B`, 2_000, [
-      { name: "seal (encrypted, all claims)", run: () => seal(ring, audience, claims) },
-      { name: "SDK codec mint (signed only)", run: () => codec.mint(state, {} as never) },
-    ]);
-    await compare(`state of ${bytes} B`, 2_000, [
-      { name: "open", run: () => open(ring, audience, token, 1 << 20) },
-      { name: "SDK codec verify", run: () => codec.verify(minted, {} as never) },
-    ]);
-  }
   for (const [bytes, times] of [
     [2 * 1024, 5_000],
     [1024 * 1024, 20],

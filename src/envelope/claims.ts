@@ -22,7 +22,9 @@ const BOUND = new RegExp(
     `"target":${TEXT},"params":${TEXT},"requestId":${TEXT},"asked":(\\[(?:${ASKED}(?:,${ASKED})*)?\\]),` +
     `"epoch":${TEXT}`,
 );
-const STATE = ',"state":';
+const STATE = ',"state":"';
+/** An escape that could have another spelling: all but those of the quote and the backslash, which have to be escaped. */
+const OTHER_ESCAPE = /\\[^"\\]/;
 const MEMBER_COUNT = 16;
 
 /** True when `value` has exactly the members of Claims, each of its type and in its range. Trusts nothing. */
@@ -93,7 +95,7 @@ export function decodeClaims(plaintext: Buffer): Claims | undefined {
   const rest = text.slice(bound[0].length);
   if (rest !== "}") {
     if (!rest.startsWith(STATE) || !rest.endsWith('"}')) return undefined;
-    claims["state"] = readCanonical(rest.slice(STATE.length, -1));
+    claims["state"] = readCanonical(rest.slice(STATE.length - 1, -1));
   }
   return isClaims(claims) ? claims : undefined;
 }
@@ -103,12 +105,11 @@ function readText(inner = ""): unknown {
   return inner.includes("\\") ? readCanonical(`"${inner}"`) : inner;
 }
 
-/** The value of a JSON text if this is the text that the value is printed as. */
+/** The value of a JSON text without white space and numbers, if this is the text that the value is printed as. */
 function readCanonical(text = ""): unknown {
   const value: unknown = orNothing(() => JSON.parse(text));
-  // Without an escape in it a string stands for itself: a long state is not printed again.
-  const printed = typeof value === "string" && !text.includes("\\") ? `"${value}"` : JSON.stringify(value);
-  return printed === text ? value : undefined;
+  // Most texts have one spelling only, and what may be long is not printed again.
+  return !OTHER_ESCAPE.test(text) || JSON.stringify(value) === text ? value : undefined;
 }
 
 /** Undefined where `read` throws: the text is no JSON, or it needs more stack than there is. */

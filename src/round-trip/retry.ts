@@ -68,11 +68,13 @@ export function openRetry(context: RoundTripContext, call: Call): Retry {
   }
   if (!MRTR_METHODS.has(call.message.method)) throw refuseState("unsupported_method");
   if (state === undefined) return answersAlone(call);
+  // Digested before the state is opened, so that the time of a refusal does not tell how far it got.
+  const request = presented(call);
   let claims: Claims;
   try {
     if (doc.kind(state) !== "string" || !doc.wellFormed(state)) throw new EnvelopeError("shape");
     claims = open(context.keys.ring, context.audience, doc.string(state), context.maxTokenBytes);
-    checkBinding(claims, presented(call), context.now() / 1000, context.clockSkew / 1000);
+    checkBinding(claims, request, context.now() / 1000, context.clockSkew / 1000);
   } catch (error) {
     if (!(error instanceof EnvelopeError)) throw error;
     return rejectState(call, error.fault);

@@ -98,8 +98,6 @@ class SharedStore implements RedisStore {
 
   async redeem(mark: Mark): Promise<Redemption> {
     if (!Number.isSafeInteger(mark.exp)) return { outcome: "expired" };
-    if (this.#closed !== undefined)
-      throw new StoreUnavailable("unreachable", `Redis ${this.#connection.name}: closed`);
     const attempt = newAttempt(this.#options.random);
     const deadline = performance.now() + this.#timeoutMs;
     let sent = false;
@@ -110,6 +108,9 @@ class SharedStore implements RedisStore {
           const reason = this.#failure === "unauthorized" ? "unauthorized" : "unreachable";
           throw new StoreUnavailable(reason, `Redis ${this.#connection.name}: not connected`);
         }
+        // Whoever closes waits for what was sent by then, and for nothing that is sent later.
+        if (this.#closed !== undefined && !sent)
+          throw new StoreUnavailable("unreachable", `Redis ${this.#connection.name}: closed`);
         sent = true;
         this.#sent.add(over.promise);
         try {

@@ -23,6 +23,10 @@ async function open(t: Test) {
     await startGateway(upstream.url, sections),
   ];
   t.teardown(() => Promise.all([first.close(0), second.close(0)]));
+  // From here on Redis knows the script by its name.
+  await first.call(retryOf(stateOf(await first.call(TRANSFER))));
+  upstream.arrived.length = 0;
+  first.audit.length = 0;
   return { redis, relay, first, second, acts: (): number => upstream.arrived.filter(isRetry).length };
 }
 
@@ -67,6 +71,8 @@ t.test("the process ends while Redis stands still", async (t) => {
   const { reply } = await stalled(place, state);
   await first.close(0);
   redis.resume();
+  // By its answer, what the first had sent has been carried out.
+  await redis.command("PING");
   t.not(await reply, 200);
   await isGood(t, second, state, acts);
 });
@@ -77,6 +83,8 @@ t.test("the process ends while the redemption is on its way, and Redis answers",
   const state = stateOf(await first.call(TRANSFER));
   const { reply } = await stalled(place, state);
   const closed = first.close(0);
+  // A timer that is set later ends later: by then the grace is over.
+  await new Promise((resolve) => setTimeout(resolve, 5));
   redis.resume();
   await closed;
   t.not(await reply, 200);

@@ -54,7 +54,7 @@ const WELL_KNOWN_SEGMENTS = [
 const MAX_SEGMENTS = 8;
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /** After the grace, what cannot even take its last words within this time is cut off. */
-const LAST_WORDS_MS = 1_000;
+const LAST_WORDS_MS = 2_500;
 /** After a doubt about framing nothing more is read from the connection. */
 const CLOSE = { connection: "close" };
 

@@ -37,7 +37,7 @@ export async function benchEnvelope(): Promise<void> {
     for (const [kind, make] of Object.entries(STATES)) {
       const ways = await prepare(make(bytes));
       for (const verb of ["seal", "open"] as const) {
-        const samples = ways.map(() => [] as number[]);
+        const samples = ways.map(() => [] as Sample[]);
         for (let round = 0; round < ROUNDS; round++) {
           for (const [index, way] of ways.entries()) samples[index]?.push(await time(() => way[verb]()));
         }
@@ -48,13 +48,22 @@ export async function benchEnvelope(): Promise<void> {
 }
 
 /** Microseconds of one run, on average over many. */
-async function time(run: () => unknown): Promise<number> {
+interface Sample {
+  readonly wall: number;
+  /** User and system time of all threads of the process: WebCrypto works on others than the main one. */
+  readonly cpu: number;
+}
+
+async function time(run: () => unknown): Promise<Sample> {
+  const before = process.cpuUsage();
   const started = performance.now();
   for (let i = 0; i < TIMES; i++) {
     const pending = run();
     if (pending instanceof Promise) await pending;
   }
-  return ((performance.now() - started) * 1000) / TIMES;
+  const wall = ((performance.now() - started) * 1000) / TIMES;
+  const { user, system } = process.cpuUsage(before);
+  return { wall, cpu: (user + system) / TIMES };
 }
 
 async function prepare(state: string): Promise<Way[]> {
@@ -106,15 +115,24 @@ async function prepare(state: string): Promise<Way[]> {
   ];
 }
 
-function print(title: string, ways: readonly Way[], samples: readonly (readonly number[])[]): void {
-  console.log(`${title}: µs, best and median of ${ROUNDS} × ${TIMES}; of sealgate's`);
-  const own = figures(samples[0] ?? []);
+function print(title: string, ways: readonly Way[], samples: readonly (readonly Sample[])[]): void {
+  console.log(
+    `${title}: µs of wall and of CPU, best and median of ${ROUNDS} × ${TIMES}; best, of sealgate's`,
+  );
+  const rows = samples.map((own) => ({
+    wall: figures(own.map(({ wall }) => wall)),
+    cpu: figures(own.map(({ cpu }) => cpu)),
+  }));
   for (const [index, { name }] of ways.entries()) {
-    const { best, median } = figures(samples[index] ?? []);
-    const ratios = `${(best / own.best).toFixed(2)}× ${(median / own.median).toFixed(2)}×`;
-    console.log(
-      `  ${name.padEnd(42)} ${best.toFixed(1).padStart(7)} ${median.toFixed(1).padStart(7)}   ${ratios}`,
-    );
+    const [row, own] = [rows[index], rows[0]];
+    if (row === undefined || own === undefined) continue;
+    const times = [row.wall.best, row.wall.median, row.cpu.best, row.cpu.median];
+    const ratios = [row.wall.best / own.wall.best, row.cpu.best / own.cpu.best];
+    const cells = [
+      ...times.map((us) => us.toFixed(1).padStart(8)),
+      ...ratios.map((ratio) => `${ratio.toFixed(2)}×`.padStart(8)),
+    ];
+    console.log(`  ${name.padEnd(42)} ${cells.join("")}`);
   }
   console.log();
 }

@@ -1,6 +1,8 @@
 /** A running gateway takes up changed keys by itself and on SIGHUP: all or nothing, with the ring in force on show. */
+import { spawn } from "node:child_process";
 import { mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { exchange, type Reply } from "../support/gateway.ts";
 import { startProcess } from "../support/process.ts";
@@ -219,4 +221,20 @@ t.test("SIGHUP reads again what no watch can see; the process goes on", async (t
   gateway.kill("SIGTERM");
   t.equal(await gateway.ended, 0);
   t.equal(gateway.lines.filter(({ msg }) => msg === IN_FORCE).length, 2);
+});
+
+t.test("without a file there is nothing to read again, and SIGHUP ends the process", async (t) => {
+  const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+  const args = [main, "serve", "--upstream", upstream.url, "--listen", "127.0.0.1:0"];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
+  t.teardown(() => child.kill("SIGKILL"));
+  let out = "";
+  child.stdout.on("data", (piece: Buffer) => {
+    out += piece.toString();
+  });
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  await until(() => out.includes("sealgate is listening"));
+  child.kill("SIGHUP");
+  t.equal(await ended, 0);
+  t.match(out, /"signal":"SIGHUP".*"msg":"draining"/);
 });

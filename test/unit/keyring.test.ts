@@ -2,6 +2,7 @@ import { createHash, hkdfSync } from "node:crypto";
 import { format, inspect } from "node:util";
 import t from "tap";
 import { ephemeralKeyring, loadKeyring } from "../../src/keyring.ts";
+import { createLog, logError } from "../../src/log.ts";
 
 const secretOf = (fill: number) => Buffer.alloc(32, fill);
 const A = { id: "a", secret: secretOf(1) };
@@ -104,8 +105,14 @@ t.test("no form of printing shows key material", (t) => {
     inspect(value, { showHidden: true, depth: 9, getters: true, customInspect: true }),
     inspect(value, { showHidden: true, depth: 9, getters: true, customInspect: false }),
   ]);
+  const lines: string[] = [];
+  const log = createLog("debug", { write: (line: string) => void lines.push(line) });
+  const error = Object.assign(new Error(`with ${ring}`, { cause: ring.primary }), { ring, code: "X" });
+  log.info({ ring, key: ring.primary, keys: [ring.primary], err: error }, `${ring.primary}`);
+  prints.push(...lines, format("%o", error), JSON.stringify(logError(error)));
   const text = prints.join("\n");
   t.match(text, "shown");
+  t.match(lines.join(), /"key":\{"id":"shown"/);
   for (const bytes of [secret, derived]) {
     for (let at = 0; at + 4 <= bytes.length; at += 1) {
       const part = bytes.subarray(at, at + 4);

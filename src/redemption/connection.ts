@@ -5,6 +5,7 @@
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { Redis, type RedisOptions } from "ioredis";
+import { LinkConnector } from "./connector.ts";
 import type { Script } from "./redeem.lua.ts";
 import { StoreUnavailable, type UnavailableReason } from "./store.ts";
 
@@ -59,6 +60,7 @@ export class Connection {
       port: url.port,
       db: url.db,
       // RESP2: no HELLO, so the same handshake on every server and proxy.
+      Connector: LinkConnector,
       protocol: 2,
       replyMapping: "legacy",
       disableClientInfo: true,

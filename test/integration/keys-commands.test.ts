@@ -1,6 +1,15 @@
 /** `keys list`, `keys rotate` and `inspect` as operators start them: what they print, change and leave alone. */
 import { spawn } from "node:child_process";
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
@@ -175,6 +184,20 @@ keys:
   ring: [{ id: a, secret: { file: secrets/key-a } }, { id: b, secret: { file: secrets/key-b } }]
 ${REST}`;
   const { file } = folderWith(t, config, ["a", "b"]);
+  const third = folderWith(
+    t,
+    config.replace("key-b } }]", "key-b } }, { id: c, secret: { file: secrets/key-c } }]"),
+    ["a", "b", "c"],
+  );
+  t.match(await sealgate(["keys", "rotate", "--config", third.file, "--step", "promote", "--id", "c"]), {
+    code: 78,
+    err: /keys\.next names b; take it out/,
+  });
+  t.match(await sealgate(["keys", "rotate", "--config", third.file]), {
+    code: 0,
+    out: /\nb: if it is new and on all replicas, --step promote --id b\n {3}if it was replaced/,
+  });
+  folderWith(t, config, ["a", "b"]);
   t.match(await sealgate(["keys", "rotate", "--config", file, "--step", "remove", "--id", "b"]), {
     code: 64,
     err: /is keys\.next/,
@@ -242,6 +265,14 @@ t.test("rotate refuses, and changes nothing", async (t) => {
   });
   t.equal(readFileSync(file, "utf8"), RING);
   t.same(readdirSync(join(folder, "secrets")), ["key-a"], "the new secret is taken back");
+  mkdirSync(`${file}.bak`);
+  t.match(await sealgate(["keys", "rotate", "--config", file, "--step", "add"]), {
+    code: 73,
+    err: /cannot write .*gate\.yaml\.bak/,
+  });
+  t.equal(readFileSync(file, "utf8"), RING);
+  t.same(readdirSync(folder).sort(), ["gate.yaml", "gate.yaml.bak", "link.yaml", "secrets"]);
+  t.same(readdirSync(join(folder, "secrets")), ["key-a"]);
 });
 
 const NOW = Math.floor(Date.now() / 1000);

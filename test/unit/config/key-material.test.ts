@@ -181,3 +181,11 @@ t.test("promoted too early, as far as files tell", async (t) => {
   t.notOk(await warned({ ages: { a: 3, b: 2 } }), "the other is younger");
   t.notOk(await warned({ files: { a: secret("a") } }), "the first key there is");
 });
+
+t.test("two secrets whose keys share a key id by chance are found by check too", async (t) => {
+  // Found by search, as in the tests of the ring.
+  const files = { a: "32f".padStart(64, "0"), b: "14c08".padStart(64, "0") };
+  t.match((await load(t, { keys: FOLDER, files })).problems, [
+    /^keys: key "b" has by chance the same key id as key "a"/,
+  ]);
+});

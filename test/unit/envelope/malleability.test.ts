@@ -104,6 +104,16 @@ for (const token of TOKENS) {
   });
 }
 
+t.test("long tokens, longer and shorter ones in turn", async (t) => {
+  for (const length of [5_000, 0, 5_000, 70_000, 1]) {
+    const bytes = bytesOf(seal(ring, AUDIENCE, claimsWith({ state: "x".repeat(length) })));
+    for (const bit of [4 * 8, 28 * 8, (bytes.length - 17) * 8, bytes.length * 8 - 1]) {
+      t.equal(fault(tokenOf(flipped(bytes, bit))), "aead");
+    }
+    t.equal(fault(tokenOf(bytes)), "opens");
+  }
+});
+
 t.test("key id, nonce, ciphertext and tag of two tokens, in every mixture", async (t) => {
   const [first = Buffer.alloc(0), second = Buffer.alloc(0)] = [1, 2].map((by) =>
     bytesOf(seal(loadKeyring(KEYS, `k${by}`), AUDIENCE, claimsWith({ state: "x" }))),

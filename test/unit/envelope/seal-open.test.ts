@@ -219,6 +219,8 @@ t.test("what could not be read back is never sealed", (t) => {
       },
     ],
     ["a hole in the list", { asked: new Array(1) }],
+    ["a question of no known kind", { asked: [{ key: "a", kind: "task" }] }],
+    ["a form without its schema", { asked: [{ key: "a", kind: "form" }] }],
   ];
   for (const [name, changes] of bad) {
     const claims = { ...claimsWith(), ...changes } as Claims;

@@ -2,6 +2,7 @@
 import { isLoopback, type Listen, parseUrl } from "./addresses.ts";
 import type { Step } from "./json-schema.ts";
 import type { Report, Sound } from "./report.ts";
+import { ROUNDS_OF_CLIENTS } from "./route-settings.ts";
 import type { Sections } from "./schema.ts";
 
 type WrittenRoute = Sections["routes"][number];
@@ -35,12 +36,22 @@ function checkUpstream(
   }
 }
 
+function checkRounds(rounds: number | undefined, path: readonly Step[], report: Report): void {
+  if (rounds === undefined || rounds >= ROUNDS_OF_CLIENTS) return;
+  report.warning(
+    path,
+    `is ${rounds}: SDK clients repeat a call ten times on their own, so honest calls can meet this limit; ${ROUNDS_OF_CLIENTS} or more lets them`,
+  );
+}
+
 /** All checks of routes: upstreams, and overrides that weaken something. */
 export function checkRoutes(sections: Sound, report: Report): void {
   const { routes, authentication } = sections;
   if (routes === undefined) return;
+  checkRounds(sections.roundTrip?.maxRounds, ["roundTrip", "maxRounds"], report);
   for (const [index, route] of routes.entries()) {
     const path = ["routes", index];
+    checkRounds(route.roundTrip.maxRounds, [...path, "roundTrip", "maxRounds"], report);
     checkUpstream(route, path, sections, report);
     const mode = report.lost(["authentication", "mode"]) ? undefined : authentication?.mode;
     if (route.legacy === "pass" && mode === "required") {

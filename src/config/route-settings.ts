@@ -32,9 +32,10 @@ const allow = list(ask).describe(
 );
 const tools = list(toolAsks).describe("Exceptions by tool.");
 
-// Clients repeat ten times on their own. The question after the tenth still has to be sealed, or their own limit were never met.
-const maxRounds = whole(11, 1_000).describe(
-  "Rounds one request may take, counted before the user is asked. Ten retries always fit.",
+/** Clients repeat ten times on their own; the question after the tenth still has to be sealed for their own limit to be met. */
+export const ROUNDS_OF_CLIENTS = 11;
+const maxRounds = whole(1, 1_000).describe(
+  "Rounds one request may take, counted before the user is asked. SDK clients repeat ten times on their own, so 11 or more.",
 );
 const maxAge = duration(1_000, 168 * HOUR).describe("Time from the first question to the last answer.");
 const rejection = z

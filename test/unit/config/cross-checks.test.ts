@@ -143,6 +143,18 @@ for (const [name, bad, message, good] of PROBLEMS) {
 
 const WARNINGS: [string, string, RegExp, string][] = [
   [
+    "fewer rounds than clients take by themselves",
+    `${SOUND}roundTrip: { maxRounds: 10 }\n`,
+    /roundTrip\.maxRounds: is 10/,
+    `${SOUND}roundTrip: { maxRounds: 11 }\n`,
+  ],
+  [
+    "the same on a route",
+    `${SOUND}    roundTrip: { maxRounds: 1 }\n`,
+    /routes\[0\]\.roundTrip\.maxRounds: is 1/,
+    `${SOUND}    roundTrip: { maxRounds: 12 }\n`,
+  ],
+  [
     "states that do not fit into a body",
     `${SOUND}envelope: { maxStateBytes: 64KiB }\nserver: { limits: { body: 64KiB } }\n`,
     /envelope\.maxStateBytes: is more than a request can bring back/,

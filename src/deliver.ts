@@ -12,8 +12,11 @@ import type { SseEvent } from "./sse.ts";
 import type { UpstreamResponse } from "./upstream/dispatch.ts";
 import { type EventVerdict, relayStream } from "./upstream/stream.ts";
 
-/** Longer than the gateway's own keep-alive, so that only a client that reads nothing runs into it. */
-const STALLED_MS = 60_000;
+/**
+ * Longer than the gateway's own keep-alive, so that only a client that reads nothing runs into it; and so long that a slow
+ * one does not, since the system tells of progress in large steps.
+ */
+const STALLED_MS = 300_000;
 
 /** Settings of one delivery. */
 export interface Delivery {

@@ -40,6 +40,7 @@ export class Journey {
   readonly replyHeaders: Record<string, string>;
   /** Its place among what the process takes on at once; held until the answer has left. */
   #slot: Slot | undefined;
+  #closed = false;
   readonly #end = new AbortController();
   readonly #witnesses: Witnesses;
   #finished = false;
@@ -58,6 +59,7 @@ export class Journey {
     this.#witnesses = witnesses;
     raw.once("close", () => {
       if (!raw.writableFinished) this.stop(new Refusal("cancelled", "client_left"));
+      this.#closed = true;
       this.#slot?.leave();
       onClose();
     });
@@ -76,6 +78,8 @@ export class Journey {
    * @throws Refusal `too_many_requests`, `too_many_streams`, or for `server/discover` `overloaded`
    */
   enter(limits: Limits, kind: Place): void {
+    // Whoever has gone gives no place back.
+    if (this.#closed) throw this.stopped ?? new Refusal("cancelled", "client_left");
     try {
       const slot = limits.enter(kind);
       this.#slot?.leave();

@@ -15,6 +15,7 @@ export type Place = "body" | "request" | "stream";
 export interface Limits {
   /** @throws Refusal `too_many_requests` or `too_many_streams` */
   enter(kind: Place): Slot;
+  readonly bodies: number;
   readonly inFlight: number;
   readonly streams: number;
 }
@@ -35,6 +36,9 @@ export function createLimits(max: { readonly inFlight: number; readonly streams:
           held = false;
         },
       };
+    },
+    get bodies() {
+      return now.body;
     },
     get inFlight() {
       return now.request;

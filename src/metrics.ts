@@ -87,10 +87,11 @@ export function createMetrics(sources: {
   });
   new Gauge({
     name: "sealgate_in_flight",
-    help: "Requests and open-ended streams in flight",
+    help: "Bodies being read, requests and open-ended streams in flight",
     labelNames: ["kind"],
     registers,
     collect() {
+      this.set({ kind: "body" }, sources.limits.bodies);
       this.set({ kind: "request" }, sources.limits.inFlight);
       this.set({ kind: "stream" }, sources.limits.streams);
     },

@@ -2,7 +2,7 @@
  * `sealgate keys rotate`: one step of a rotation in a configuration file, or in its folder of keys. What a step would lose
  * by coming too early it cannot see, since it knows one file and not the replicas; it says what has to be true before the next.
  */
-import { lstat, readFile, rename, stat, unlink } from "node:fs/promises";
+import { lstat, open, readFile, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { editKeys, type KeysEdit } from "../config/edit-keys.ts";
 import { EditRefused } from "../config/edit-refused.ts";
@@ -151,15 +151,34 @@ async function change(file: string, edit: KeysEdit): Promise<void> {
   if ((await lstat(file)).isSymbolicLink()) {
     throw new EditRefused(`${file}: is a link, which a new file would replace; name the file it leads to`);
   }
-  const text = editKeys(await readFile(file, "utf8"), edit);
-  await replaceFile(file, text, async (draft) => {
-    try {
-      await loadConfig(draft, process.env);
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      throw new ConfigError(error.problems.map((problem) => ({ ...problem, file })));
-    }
-  });
+  const unlock = await lock(file);
+  try {
+    const text = editKeys(await readFile(file, "utf8"), edit);
+    await replaceFile(file, text, async (draft) => {
+      try {
+        await loadConfig(draft, process.env);
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        throw new ConfigError(error.problems.map((problem) => ({ ...problem, file })));
+      }
+    });
+  } finally {
+    await unlock();
+  }
+}
+
+/** Keeps other edits of the file away until the returned function is called: two at once would lose one. */
+async function lock(file: string): Promise<() => Promise<void>> {
+  const path = `${file}.lock`;
+  try {
+    await (await open(path, "wx")).close();
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    throw new EditRefused(
+      `${path}: is there, so another edit is under way or was cut off; try again, or delete it if none is`,
+    );
+  }
+  return () => unlink(path);
 }
 
 function primaryFile({ ring = [], primary }: Keys): string {

@@ -76,7 +76,7 @@ export function createReloader(
       warned = loaded.warnings;
       status = { successful: true, succeededAt: now() };
       const wanted = placesIn(loaded);
-      if (watch !== undefined && !isDeepStrictEqual(wanted, places)) {
+      if (watch !== undefined && (watch.isStale() || !isDeepStrictEqual(wanted, places))) {
         places = wanted;
         follow();
         // What changed in a new place before it was watched.

@@ -2,7 +2,7 @@
  * Tells when files may have changed; reads none of them. It watches folders, since editors and Kubernetes put a new
  * file or link in the place of the old one, and a watch on a file would stay with what is gone.
  */
-import { type FSWatcher, watch } from "node:fs";
+import { type FSWatcher, statSync, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 
 /** Files of one write come together, and a file that is being written gets time to be whole. */
@@ -16,6 +16,8 @@ export interface Place {
 
 /** Something that is watched until it is closed. */
 export interface Watch {
+  /** Whether another folder stands where one is watched, so that the watch is on what is gone. */
+  isStale(): boolean;
   close(): void;
 }
 
@@ -26,7 +28,12 @@ export function placesOf(files: readonly string[], folders: readonly string[]): 
     const names = places.get(dirname(file)) ?? new Set<string>();
     if (names !== "all") places.set(dirname(file), names.add(basename(file)));
   }
-  for (const folder of folders) places.set(folder, "all");
+  for (const folder of folders) {
+    places.set(folder, "all");
+    // Another folder, or a link to one, can be put in its place; that shows in the folder above only.
+    const above = places.get(dirname(folder)) ?? new Set<string>();
+    if (above !== "all") places.set(dirname(folder), above.add(basename(folder)));
+  }
   return [...places].map(([folder, names]) => ({ folder, names }));
 }
 
@@ -60,10 +67,18 @@ export function watchPlaces(
       return [];
     }
   });
+  const watched = places.map(({ folder }) => identityOf(folder));
   return {
+    isStale: () => places.some(({ folder }, index) => identityOf(folder) !== watched[index]),
     close() {
       clearTimeout(timer);
       for (const watcher of watchers) watcher.close();
     },
   };
+}
+
+/** What tells one folder from another at the same path; nothing while there is none. */
+function identityOf(folder: string): string | undefined {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  return found === undefined ? undefined : `${found.dev}:${found.ino}`;
 }

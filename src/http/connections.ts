@@ -26,6 +26,8 @@ const MAX_PIPELINED = 16;
 /** See the file's header. */
 export class Connections {
   readonly #spoiled = new WeakSet<Socket>();
+  /** Connections on which the last request has come. */
+  readonly #last = new WeakSet<Socket>();
   readonly #open = new WeakMap<Socket, Set<ServerResponse>>();
   readonly #timeouts: ClientTimeouts;
 
@@ -57,9 +59,19 @@ export class Connections {
     // The raw list has all headers, the parsed one would leave out what is past the count: bytes are bounded already.
     server.maxHeadersCount = 0;
     const take: RequestListener = (request, response) => {
+      const { socket } = request;
+      if (this.#last.has(socket)) {
+        socket.destroy();
+        return;
+      }
+      // Node serves a request that offers an upgrade, and drops or rereads what stands behind it: nothing may.
+      if (request.headers.upgrade !== undefined) {
+        this.#last.add(socket);
+        response.shouldKeepAlive = false;
+      }
       // Answers wait for those before them, in memory; nobody needs so many on one connection.
-      if (this.#opened(request.socket, response) > MAX_PIPELINED) {
-        request.socket.destroy();
+      if (this.#opened(socket, response) > MAX_PIPELINED) {
+        socket.destroy();
         return;
       }
       onRequest(request, response);
@@ -98,7 +110,11 @@ export class Connections {
   #opened(socket: Socket, response: ServerResponse): number {
     const open = this.#open.get(socket) ?? new Set();
     this.#open.set(socket, open.add(response));
-    response.once("close", () => open.delete(response));
+    response.once("close", () => {
+      open.delete(response);
+      // The time in which an answer has to be taken is not the time in which the next one has to come.
+      if (open.size > 0) socket.setTimeout(0);
+    });
     return open.size;
   }
 

@@ -8,7 +8,9 @@ import {
   readFileSync,
   statSync,
   symlinkSync,
+  unlinkSync,
   utimesSync,
+  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -344,4 +346,22 @@ t.test("inspect without keys, token or file", async (t) => {
     err: /more than one TOKEN/,
   });
   t.match(await sealgate(["inspect", "a", "--config", "nowhere.yaml"]), { code: 66, out: "" });
+});
+
+t.test("rotate: of edits at once none is lost without a word", async (t) => {
+  const { folder, file } = folderWith(t, RING);
+  writeFileSync(`${file}.lock`, "");
+  const add = (id: string) => sealgate(["keys", "rotate", "--config", file, "--step", "add", "--id", id]);
+  const refused = await add("k0");
+  t.not(refused.code, 0);
+  t.match(refused.err, /gate\.yaml\.lock: is there/);
+  t.same(readdirSync(join(folder, "secrets")), ["key-a"], "and no secret is left behind");
+  unlinkSync(`${file}.lock`);
+  const ids = ["k1", "k2", "k3", "k4"];
+  const outcomes = await Promise.all(ids.map(add));
+  const added = ids.filter((_, index) => outcomes[index]?.code === 0);
+  t.ok(added.length > 0);
+  const text = readFileSync(file, "utf8");
+  for (const id of ids) t.equal(text.includes(`key-${id}`), added.includes(id), id);
+  t.notOk(existsSync(`${file}.lock`));
 });

@@ -5,6 +5,7 @@ import type { AuditRecord } from "../../src/audit/record.ts";
 import type { Route } from "../../src/call.ts";
 import { Refusal } from "../../src/errors.ts";
 import { Journey } from "../../src/journey.ts";
+import { createLimits } from "../../src/limits.ts";
 import { recordingLog } from "../support/authentication.ts";
 
 function setOut() {
@@ -142,4 +143,21 @@ t.test("shutdown: who may have been heard by the upstream is not told to send it
 
 t.test("every answer carries the request id and is not stored", async (t) => {
   t.same(setOut().journey.replyHeaders, { "x-request-id": "r-1", "cache-control": "no-store" });
+});
+
+t.test("who has gone takes no place, and who goes gives it back once", async (t) => {
+  const limits = createLimits({ inFlight: 1, streams: 1 });
+  const gone = setOut();
+  gone.raw.emit("close");
+  for (const kind of ["body", "request", "stream"] as const) {
+    t.throws(() => gone.journey.enter(limits, kind), { code: "cancelled" });
+  }
+  const here = setOut();
+  here.journey.enter(limits, "body");
+  t.equal(limits.bodies, 1);
+  here.journey.enter(limits, "request");
+  t.same([limits.bodies, limits.inFlight], [0, 1]);
+  t.throws(() => setOut().journey.enter(limits, "request"), { code: "too_many_requests" });
+  here.raw.emit("close");
+  t.same([limits.bodies, limits.inFlight, limits.streams], [0, 0, 0]);
 });

@@ -1,6 +1,6 @@
 /** What is watched, and what is told. That real changes are seen is in test/integration/reload.test.ts. */
 import { EventEmitter, once } from "node:events";
-import { renameSync, writeFileSync } from "node:fs";
+import { renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { placesOf, watchPlaces } from "../../../src/config/watch.ts";
@@ -15,9 +15,32 @@ t.test("one place per folder; a whole folder takes its files in", async (t) => {
     { folder: "/a", names: new Set(["x.yaml", "k1"]) },
     { folder: "/b", names: "all" },
     { folder: "/c/d", names: new Set(["k3"]) },
+    { folder: "/", names: new Set(["b"]) },
   ]);
-  t.same(placesOf(["/b/k"], ["/b"]), [{ folder: "/b", names: "all" }]);
+  t.same(placesOf(["/b/k"], ["/b"]), [
+    { folder: "/b", names: "all" },
+    { folder: "/", names: new Set(["b"]) },
+  ]);
 });
+
+t.test(
+  "another folder in the place of one that is watched is told, and the watch knows that it is stale",
+  async (t) => {
+    const folder = t.testdir({ one: { a: "1" }, two: { a: "2" }, keys: t.fixture("symlink", "one") });
+    const changes = new EventEmitter();
+    const watch = watchPlaces(
+      placesOf([], [join(folder, "keys")]),
+      () => changes.emit("changed"),
+      () => t.fail("failed"),
+    );
+    t.teardown(() => watch.close());
+    t.equal(watch.isStale(), false);
+    symlinkSync("two", join(folder, "next"));
+    renameSync(join(folder, "next"), join(folder, "keys"));
+    await once(changes, "changed");
+    t.equal(watch.isStale(), true);
+  },
+);
 
 t.test("a folder that is not there is told, the others are watched", async (t) => {
   const folder = t.testdir({ known: "1", other: "1" });

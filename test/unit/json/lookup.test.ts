@@ -59,7 +59,7 @@ t.test("a hundred look-ups among a hundred thousand escaped members", async (t) 
     t.equal(doc.get(doc.root, "ключ"), undefined);
   }
   // Decoding the keys each time takes several seconds, comparing bytes a tenth of one.
-  t.ok(performance.now() - started < 2_000);
+  t.ok(performance.now() - started < 4_000);
 });
 
 t.test("counts members and items, over nested ones", async (t) => {

@@ -2,16 +2,15 @@
  * Real Redis servers for tests. `REDIS_URL` where any server does; a server of one's own where the test stops, floods
  * or flushes it. Servers listen on loopback, keep nothing on disk unless told to, and end with the test.
  */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { promisify } from "node:util";
 import { Redis } from "ioredis";
+import { program } from "./debian.ts";
 
 /** What is needed of a tap test. */
 interface Teardown {
@@ -149,41 +148,6 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-function onPath(name: string): string | undefined {
-  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin", "/usr/local/bin"];
-  return folders.map((folder) => join(folder, name)).find((file) => existsSync(file));
-}
-
-/** Debian starts a service with the package unless policy-rc.d says no; the lock is for test files that run at once. */
-const INSTALL = `
-set -e
-command -v redis-server >/dev/null && exit 0
-if command -v apt-get >/dev/null; then
-  if [ ! -e /usr/sbin/policy-rc.d ]; then
-    printf '#!/bin/sh\\nexit 101\\n' >/usr/sbin/policy-rc.d
-    chmod +x /usr/sbin/policy-rc.d
-    trap 'rm -f /usr/sbin/policy-rc.d' EXIT
-  fi
-  apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends redis-server
-elif command -v apk >/dev/null; then
-  apk add --no-cache redis
-else
-  exit 1
-fi`;
-
-async function redisServer(): Promise<string> {
-  const missing =
-    "These tests need redis-server (6.2 or later) on PATH: install your system's package redis-server";
-  const there = onPath("redis-server");
-  if (there !== undefined) return there;
-  if (process.getuid?.() !== 0) throw new Error(missing);
-  try {
-    await promisify(execFile)("flock", [join(tmpdir(), "sealgate-redis-install.lock"), "sh", "-c", INSTALL]);
-  } catch (error) {
-    throw new Error(missing, { cause: error });
-  }
-  const installed = onPath("redis-server");
-  if (installed === undefined) throw new Error(missing);
-  return installed;
-}
+/** The server's program, also for Sentinel and Cluster. 6.2 or later. */
+export const redisServer = (): Promise<string> =>
+  program("redis-server", { debian: "redis-server", alpine: "redis" });

@@ -37,7 +37,9 @@ export function asUpstreamRefusal(error: Error, sent: boolean): Refusal {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const timeout = TIMEOUTS.get(code);
   if (timeout !== undefined) return new Refusal("upstream_timeout", timeout, { cause: error });
-  const broken = BROKEN.get(code) ?? (code.startsWith("HPE_") ? "malformed_http" : undefined);
+  // The parser's errors carry a code only for some of their causes.
+  const unparsed = code.startsWith("HPE_") || error.name === "HTTPParserError";
+  const broken = BROKEN.get(code) ?? (unparsed ? "malformed_http" : undefined);
   if (broken !== undefined) return new Refusal("upstream_fault", broken, { cause: error });
   if (sent) return new Refusal("upstream_lost", "connection_lost", { cause: error });
   const detail = code === "UND_ERR_CONNECT_TIMEOUT" ? "connect_timeout" : reachDetail(code);

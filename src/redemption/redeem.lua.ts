@@ -7,15 +7,8 @@
  * clock is the highest server time seen (Unix seconds, written when 30 s behind),
  * memory is `kept` or `evictable`.
  */
-import { createHash } from "node:crypto";
+import { script } from "../redis/script.ts";
 import { MAX_LEEWAY_SECONDS } from "./store.ts";
-
-/** A script and the name Redis knows it by. */
-export interface Script {
-  readonly text: string;
-  /** Hex SHA-1, for EVALSHA. */
-  readonly sha: string;
-}
 
 const CLOCK_STEP_SECONDS = 30;
 
@@ -96,7 +89,3 @@ export const RELEASE = script(`
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
 return 0
 `);
-
-function script(text: string): Script {
-  return { text, sha: createHash("sha1").update(text).digest("hex") };
-}

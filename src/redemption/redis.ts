@@ -3,9 +3,12 @@
  * While Redis is away nothing is redeemed; there is no other place to look, on purpose.
  */
 import type { Log } from "../log.ts";
-import { before, Connection, isUnknownScript, type RedisTarget } from "./connection.ts";
+import { before } from "../redis/deadline.ts";
+import { RedisFailure } from "../redis/failure.ts";
+import { openRedis, type RedisServers } from "../redis/open.ts";
+import type { RedisTarget } from "../redis/target.ts";
 import { newAttempt, newEpoch, type Random } from "./epoch.ts";
-import { REDEEM, REFRESH, RELEASE, type Script } from "./redeem.lua.ts";
+import { REDEEM, REFRESH, RELEASE } from "./redeem.lua.ts";
 import { OwedReleases } from "./releases.ts";
 import {
   type Mark,
@@ -54,7 +57,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Redi
 class SharedStore implements RedisStore {
   readonly #options: RedisStoreOptions;
   readonly #timeoutMs: number;
-  readonly #connection: Connection;
+  readonly #connection: RedisServers;
   readonly #timer: NodeJS.Timeout;
   readonly #started = Promise.withResolvers<void>();
   readonly #owed: OwedReleases;
@@ -72,13 +75,13 @@ class SharedStore implements RedisStore {
   constructor(options: RedisStoreOptions) {
     this.#options = options;
     this.#timeoutMs = options.redeemTimeoutMs ?? REDEEM_TIMEOUT_MS;
-    this.#connection = new Connection(options, this.#timeoutMs, {
+    this.#connection = openRedis(options, this.#timeoutMs, {
       ready: () => void this.#refreshNow(),
-      lost: (reason, cause) => this.#fail(reason, cause),
+      lost: (_link, reason, cause) => this.#fail(reason, cause),
     });
     this.#owed = new OwedReleases(
       // By text, not by name: what Redis does not know by name is sent twice, and then out of order.
-      (jti, attempt) => this.#connection.runText(RELEASE, [this.#markKey(jti)], [attempt]),
+      (jti, attempt) => this.#connection.runInOrder(RELEASE, [this.#markKey(jti)], [attempt]),
       () => options.log.warn({ store: this.#connection.name }, "too many releases are owed; one is dropped"),
     );
     this.#timer = setInterval(() => void this.#tick(), REFRESH_INTERVAL_MS).unref();
@@ -104,7 +107,7 @@ class SharedStore implements RedisStore {
     const over = Promise.withResolvers<void>();
     try {
       for (;;) {
-        if (!(await this.#connection.whenReady(deadline))) {
+        if (!(await this.#connection.whenReady(this.#epochKey(), deadline))) {
           const reason = this.#failure === "unauthorized" ? "unauthorized" : "unreachable";
           throw new StoreUnavailable(reason, `Redis ${this.#connection.name}: not connected`);
         }
@@ -137,7 +140,7 @@ class SharedStore implements RedisStore {
   }
 
   async refresh(): Promise<void> {
-    if (!(await this.#connection.whenReady(performance.now() + this.#timeoutMs))) return;
+    if (!(await this.#connection.whenReady(this.#epochKey(), performance.now() + this.#timeoutMs))) return;
     await this.#refreshing;
     await this.#refreshNow();
   }
@@ -154,7 +157,7 @@ class SharedStore implements RedisStore {
     await Promise.all(this.#sent);
     // Whoever has just been told "redeemed" gives it back in this turn, if its request is gone.
     await new Promise<void>((resolve) => setImmediate(resolve));
-    if (this.#owed.size > 0 && (await this.#connection.whenReady(deadline))) {
+    if (this.#owed.size > 0 && (await this.#connection.whenReady(this.#epochKey(), deadline))) {
       await before(deadline, this.#owed.payAll(), () => undefined);
     }
     if (this.#owed.size > 0) {
@@ -168,27 +171,16 @@ class SharedStore implements RedisStore {
 
   async #redeemOnce(mark: Mark, attempt: string, deadline: number): Promise<unknown> {
     const { epoch, eviction, random } = this.#options;
-    const keys = [this.#epochKey(), this.#markKey(mark.jti)];
+    const keys: [string, string] = [this.#epochKey(), this.#markKey(mark.jti)];
     const args = [newEpoch(random), mark.epoch, String(mark.exp), attempt, eviction, epoch ? "on" : "off"];
     const late = () => {
       throw new StoreUnavailable("timeout", `Redis ${this.#connection.name}: no answer in time`);
     };
-    return await before(deadline, this.#run(REDEEM, keys, args, deadline), late);
-  }
-
-  /** Runs a script by name, and by text if Redis does not know it yet, unless it has become too late for that. */
-  async #run(
-    script: Script,
-    keys: string[],
-    args: string[],
-    deadline = Number.POSITIVE_INFINITY,
-  ): Promise<unknown> {
-    try {
-      return await this.#connection.run(script, keys, args);
-    } catch (error) {
-      if (!isUnknownScript(error) || performance.now() >= deadline) throw error;
-      return await this.#connection.runText(script, keys, args);
-    }
+    return await before(
+      deadline,
+      this.#connection.run(REDEEM, keys, args, deadline).catch(asUnavailable),
+      late,
+    );
   }
 
   #outcome(reply: unknown, attempt: string): Redemption {
@@ -211,8 +203,9 @@ class SharedStore implements RedisStore {
 
   async #tick(): Promise<void> {
     // A replica stays one until the name leads elsewhere, and only a new connection asks the name.
-    if (this.#failure === "not_master" && this.#connection.ready) this.#connection.reconnect();
-    else if (this.#connection.ready) await this.#refreshNow();
+    const link = this.#connection.linkTo(this.#epochKey());
+    if (this.#failure === "not_master" && link?.ready === true) link.reconnect();
+    else if (link?.ready === true) await this.#refreshNow();
   }
 
   #refreshNow(): Promise<void> {
@@ -224,7 +217,9 @@ class SharedStore implements RedisStore {
 
   async #readAll(): Promise<void> {
     try {
-      const reply = await this.#run(REFRESH, [this.#epochKey()], [newEpoch(this.#options.random)]);
+      const reply = await this.#connection
+        .run(REFRESH, [this.#epochKey()], [newEpoch(this.#options.random)])
+        .catch(asUnavailable);
       const [epoch, memory, policy] = Array.isArray(reply) ? (reply as unknown[]) : [];
       if (typeof epoch !== "string") throw new StoreUnavailable("error", "unknown reply");
       this.#learn(epoch);
@@ -294,6 +289,11 @@ class SharedStore implements RedisStore {
   #markKey(jti: string): string {
     return `${this.#options.keyPrefix}m:${jti}`;
   }
+}
+
+function asUnavailable(error: unknown): never {
+  if (error instanceof RedisFailure) throw new StoreUnavailable(error.reason, error.message);
+  throw error;
 }
 
 /** Waiting does not help here: says who has to do what. `cause` is what Redis answered. */

@@ -2,40 +2,41 @@
  * One connection to Redis that never hides what happened to a command: no offline queue, no resending, bounded waits.
  * It knows scripts and reachability, and nothing of marks or epochs. No credential leaves it in a message.
  */
-import { X509Certificate } from "node:crypto";
-import { isIP } from "node:net";
 import { Redis, type RedisOptions } from "ioredis";
-import { LinkConnector } from "./connector.ts";
-import type { Script } from "./redeem.lua.ts";
-import { StoreUnavailable, type UnavailableReason } from "./store.ts";
+import { type Locate, linkConnector } from "./connector.ts";
+import { before } from "./deadline.ts";
+import { RedisFailure, reasonOf } from "./failure.ts";
+import type { Script } from "./script.ts";
+import { type Access, checkTrust } from "./target.ts";
 
 const CONNECT_TIMEOUT_MS = 2000;
 const RECONNECT_MS = { least: 25, most: 400 };
 const CLOSE_TIMEOUT_MS = 500;
 
-/** Where Redis is and how to get in. */
-export interface RedisTarget {
-  /** `redis://` or `rediss://`, host, port, `/database`; user and password allowed. */
-  readonly url: string;
-  /** Wins over the URL's. */
-  readonly username?: string;
-  /** Wins over the URL's. */
-  readonly password?: string;
-  /** Given, even if empty: TLS, also for `redis://`. `ca` in PEM replaces the system's roots. */
-  readonly tls?: { readonly ca?: Buffer | string; readonly servername?: string };
+/** What a connection is made of. */
+export interface ConnectionOptions extends Access {
+  /** For logs. */
+  readonly name: string;
+  readonly locate: Locate;
+  /** Number of the database; default 0. */
+  readonly db?: number;
+  /** Texts beside the password that must not get into a message. */
+  readonly secrets?: readonly string[];
+  /** Bounds every single command, those of the handshake included. */
+  readonly timeoutMs: number;
 }
 
 /** What the owner of a connection is told. */
 export interface ConnectionEvents {
   /** Commands can be sent; what the listener sends goes out before anybody else's. */
-  ready(): void;
+  ready(link: Connection): void;
   /** The link is gone or could not be made, or Redis does not let us in; called for every try. */
-  lost(reason: "unreachable" | "unauthorized", cause: string): void;
+  lost(link: Connection, reason: "unreachable" | "unauthorized", cause: string): void;
 }
 
 /** A connection that reconnects by itself until it is closed. */
 export class Connection {
-  /** `host:port/database`, for logs. */
+  /** For logs. */
   readonly name: string;
   readonly #redis: Redis;
   readonly #secrets: readonly string[];
@@ -43,24 +44,18 @@ export class Connection {
   #open = false;
   #closed = false;
 
-  /**
-   * Starts to connect. `timeoutMs` bounds every single command, those of the handshake included.
-   * Throws an Error without credentials if the URL or the CA cannot be used.
-   */
-  constructor(target: RedisTarget, timeoutMs: number, events: ConnectionEvents) {
-    const url = parseUrl(target.url);
-    const password = target.password ?? url.password;
-    const username = target.username ?? url.username;
-    this.name = `${url.host}:${url.port}/${url.db}`;
-    this.#secrets = [password, target.url, url.rawPassword].filter(
-      (s) => s !== undefined && s !== "",
-    ) as string[];
+  /** Starts to connect. Throws an Error without credentials if the CA cannot be used. */
+  constructor(
+    { name, locate, db = 0, username, password, tls, secrets = [], timeoutMs }: ConnectionOptions,
+    events: ConnectionEvents,
+  ) {
+    checkTrust(tls);
+    this.name = name;
+    this.#secrets = [password ?? "", ...secrets].filter((secret) => secret !== "");
     const options: RedisOptions & { replyMapping: "legacy" } = {
-      host: url.host,
-      port: url.port,
-      db: url.db,
+      db,
+      Connector: linkConnector(locate, tls),
       // RESP2: no HELLO, so the same handshake on every server and proxy.
-      Connector: LinkConnector,
       protocol: 2,
       replyMapping: "legacy",
       disableClientInfo: true,
@@ -82,7 +77,8 @@ export class Connection {
     };
     if (username !== undefined) options.username = username;
     if (password !== undefined) options.password = password;
-    if (target.tls !== undefined || url.tls) options.tls = tlsOptions(url.host, target.tls ?? {});
+    // The connector makes the links; ioredis has to know only that a handshake of TLS comes first.
+    if (tls !== undefined) options.tls = {};
 
     this.#redis = new Redis(options);
     let cause = "connection closed";
@@ -95,7 +91,7 @@ export class Connection {
     });
     this.#redis.on("close", () => {
       this.#shut();
-      if (!this.#closed) events.lost(reason, cause);
+      if (!this.#closed) events.lost(this, reason, cause);
       [cause, reason, elsewhere] = ["connection closed", "unreachable", false];
     });
     this.#redis.on("ready", () => {
@@ -103,13 +99,13 @@ export class Connection {
       // ioredis goes on in database 0 where it may not, or cannot, select the one that is named.
       if (elsewhere) return this.#redis.disconnect(true);
       this.#open = true;
-      events.ready();
+      events.ready(this);
       this.#gate.resolve(true);
     });
     // ioredis gives up where making the socket throws; a store must not be lost for good by one such moment.
     this.#redis.on("end", () => {
       if (this.#closed) return;
-      events.lost(reason, cause);
+      events.lost(this, reason, cause);
       setTimeout(
         () => this.#closed || this.#redis.connect().catch(() => undefined),
         CONNECT_TIMEOUT_MS,
@@ -130,14 +126,25 @@ export class Connection {
   }
 
   /**
-   * Runs a script and answers with its reply. Throws `StoreUnavailable`: `unreachable` if the link was lost (the script
-   * may have run), `timeout` (it may have run, or may yet), anything else: it has not run to its end.
+   * Runs a script, by name, and by text if the server does not know it yet and `deadline` (`performance.now()` clock) has
+   * not passed. Answers with its reply. Throws `RedisFailure`: `unreachable` if the link was lost (the script may have
+   * run), `timeout` (it may have run, or may yet), anything else: it has not run to its end.
    */
-  async run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    return await this.#send(() => this.#redis.evalsha(script.sha, keys.length, ...keys, ...args));
+  async run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly string[],
+    deadline: number = Number.POSITIVE_INFINITY,
+  ): Promise<unknown> {
+    try {
+      return await this.#send(() => this.#redis.evalsha(script.sha, keys.length, ...keys, ...args));
+    } catch (error) {
+      if (!isUnknownScript(error) || performance.now() >= deadline) throw error;
+      return await this.runText(script, keys, args);
+    }
   }
 
-  /** As `run`, with the script's text: for a server that does not know it yet, and where order among commands counts. */
+  /** As `run`, by text: where order among commands counts, for what a server does not know by name is sent twice. */
   async runText(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     return await this.#send(() => this.#redis.eval(script.text, keys.length, ...keys, ...args));
   }
@@ -163,14 +170,14 @@ export class Connection {
   }
 
   async #send(command: () => Promise<unknown>): Promise<unknown> {
-    if (!this.#open) throw new StoreUnavailable("unreachable", `Redis ${this.name}: not connected`);
+    if (!this.#open) throw new RedisFailure("unreachable", `Redis ${this.name}: not connected`);
     try {
       return await command();
     } catch (error) {
       // The error itself stays here: ioredis hangs the command's arguments on it.
       const reason = reasonOf(error);
       if (reason === "unreachable") this.reconnect();
-      throw new StoreUnavailable(reason, `Redis ${this.name}: ${this.#scrub(error)}`);
+      throw new RedisFailure(reason, `Redis ${this.name}: ${this.#scrub(error)}`);
     }
   }
 
@@ -188,77 +195,7 @@ export class Connection {
   }
 }
 
-/** Settles as `promise` does, or with `late()` once `performance.now()` passes `deadline`. */
-export async function before<T>(deadline: number, promise: Promise<T>, late: () => T): Promise<T> {
-  const alarm = Promise.withResolvers<T>();
-  const timer = setTimeout(
-    () => {
-      try {
-        alarm.resolve(late());
-      } catch (error) {
-        alarm.reject(error);
-      }
-    },
-    Math.max(0, deadline - performance.now()),
-  );
-  try {
-    return await Promise.race([promise, alarm.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** True if the server does not know the script, and so has not run it. */
-export function isUnknownScript(error: unknown): boolean {
-  return error instanceof StoreUnavailable && error.message.includes(": NOSCRIPT ");
-}
-
-/** A user, password or right that Redis does not accept; the last two are what it says inside scripts, 6.2 and later. */
-const REFUSED =
-  /^(WRONGPASS|NOAUTH|NOPERM)\b|^ERR The user executing the script can't |\bACL failure in script\b/;
-
-/** No memory for another mark, under `noeviction`; the second is what it says inside scripts before 7.0. */
-const FULL = /^OOM\b|\bOOM command not allowed\b/;
-
-function reasonOf(error: unknown): UnavailableReason {
-  if (!(error instanceof Error)) return "error";
-  if (error.name === "ReplyError") {
-    if (REFUSED.test(error.message)) return "unauthorized";
-    if (FULL.test(error.message)) return "full";
-    return /^(NOTMASTER|READONLY|MASTERDOWN)\b/.test(error.message) ? "not_master" : "error";
-  }
-  return error.message === "Command timed out" ? "timeout" : "unreachable";
-}
-
-function tlsOptions(host: string, tls: NonNullable<RedisTarget["tls"]>): NonNullable<RedisOptions["tls"]> {
-  // Node takes text that is no certificate for an empty list, and then trusts no server without saying why.
-  if (tls.ca !== undefined) new X509Certificate(tls.ca);
-  const servername = tls.servername ?? (isIP(host) === 0 ? host : undefined);
-  return {
-    rejectUnauthorized: true,
-    ...(tls.ca === undefined ? {} : { ca: tls.ca }),
-    ...(servername === undefined ? {} : { servername }),
-  };
-}
-
-/** Not left to ioredis: in its reading, query parameters of the URL overrule the options. */
-function parseUrl(text: string) {
-  const url = URL.parse(text);
-  const db = url === null ? null : /^\/?(\d{0,5})$/.exec(url.pathname);
-  const known =
-    url !== null && (url.protocol === "redis:" || url.protocol === "rediss:") && url.hostname !== "";
-  if (!known || db === null || url.search !== "" || url.hash !== "") {
-    throw new Error(
-      "The Redis URL must have the form redis://host:port/database or rediss://host:port/database",
-    );
-  }
-  return {
-    tls: url.protocol === "rediss:",
-    host: decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, "$1"),
-    port: url.port === "" ? 6379 : Number(url.port),
-    db: Number(db[1] ?? 0),
-    username: url.username === "" ? undefined : decodeURIComponent(url.username),
-    password: url.password === "" ? undefined : decodeURIComponent(url.password),
-    rawPassword: url.password,
-  };
+function isUnknownScript(error: unknown): boolean {
+  return error instanceof RedisFailure && error.message.includes(": NOSCRIPT ");
 }

@@ -1,0 +1,36 @@
+/** Why Redis could not be used. */
+
+/**
+ * A bounded set: it goes to audit and metrics. `unreachable`: no link, or it was lost (what was sent may have run);
+ * `timeout`: no answer in time (it may have run, or may yet). With any other reason nothing has run to its end.
+ */
+export type FailureReason = "unreachable" | "unauthorized" | "timeout" | "not_master" | "full" | "error";
+
+/** Redis did not do what it was asked. The message holds no credential and no argument of a command. */
+export class RedisFailure extends Error {
+  override readonly name = "RedisFailure";
+  readonly reason: FailureReason;
+
+  constructor(reason: FailureReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** A user, password or right that Redis does not accept; the last two are what it says inside scripts, 6.2 and later. */
+const REFUSED =
+  /^(WRONGPASS|NOAUTH|NOPERM)\b|^ERR The user executing the script can't |\bACL failure in script\b/;
+
+/** No memory for another key, under `noeviction`; the second is what it says inside scripts before 7.0. */
+const FULL = /^OOM\b|\bOOM command not allowed\b/;
+
+/** What an error of the client library stands for. */
+export function reasonOf(error: unknown): FailureReason {
+  if (!(error instanceof Error)) return "error";
+  if (error.name === "ReplyError") {
+    if (REFUSED.test(error.message)) return "unauthorized";
+    if (FULL.test(error.message)) return "full";
+    return /^(NOTMASTER|READONLY|MASTERDOWN)\b/.test(error.message) ? "not_master" : "error";
+  }
+  return error.message === "Command timed out" ? "timeout" : "unreachable";
+}

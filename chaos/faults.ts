@@ -31,7 +31,7 @@ export function processFaults(gateways: readonly Mortal[], server: Mortal): Faul
       async run(random) {
         const gateway = random.pick(gateways);
         gateway.pause();
-        await pauseFor(random, 100, 3_000);
+        await pauseFor(random, 100, 1_500);
         gateway.resume();
       },
     },
@@ -47,7 +47,7 @@ export function processFaults(gateways: readonly Mortal[], server: Mortal): Faul
       name: "the server stands still",
       async run(random) {
         server.pause();
-        await pauseFor(random, 100, 2_000);
+        await pauseFor(random, 100, 1_000);
         server.resume();
       },
     },

@@ -28,6 +28,8 @@ export interface Size {
   readonly seconds: number;
   /** `off` takes the protection away that the run is about: a test of the run itself. */
   readonly epoch?: "on" | "off";
+  /** Makes only faults whose names fit. */
+  readonly only?: RegExp;
 }
 
 /** What came out of a run. */
@@ -43,7 +45,14 @@ export interface Outcome {
 }
 
 /** Runs once; the same seed makes the same choices. */
-export async function run({ store: kind, seed, attempts, seconds, epoch = "on" }: Size): Promise<Outcome> {
+export async function run({
+  store: kind,
+  seed,
+  attempts,
+  seconds,
+  epoch = "on",
+  only,
+}: Size): Promise<Outcome> {
   const random = new Random(seed);
   const ends: (() => unknown)[] = [];
   const closers: Closers = { teardown: (end) => void ends.push(end) };
@@ -64,7 +73,8 @@ export async function run({ store: kind, seed, attempts, seconds, epoch = "on" }
       late: 8,
     });
     closers.teardown(() => driver.close());
-    const faults = [...processFaults(gateways, server.process), ...store.faults];
+    const all = [...processFaults(gateways, server.process), ...store.faults];
+    const faults = all.filter(({ name }) => only?.test(name) ?? true);
     const making = makeFaults(faults, new Random(seed + 1_000_000), { least: 50, most: 600 });
     const late = performance.now() + seconds * 1_000;
     await driver.run(

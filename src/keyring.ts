@@ -2,7 +2,7 @@
  * The ring of envelope keys: immutable, one key seals at a time, all of them open.
  * Callers get handles; no key byte leaves this file, and no form of printing reaches one.
  */
-import { createHash, hkdfSync, randomBytes } from "node:crypto";
+import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
 import { inspect } from "node:util";
 import { associatedData, KEY_ID_BYTES } from "./envelope/format.ts";
 import { KEY_BYTES, XaesKey } from "./envelope/xaes.ts";
@@ -10,6 +10,8 @@ import { MIN_SECRET_BYTES } from "./key-secret.ts";
 
 const DERIVATION_LABEL = "sealgate/envelope/1/key";
 const KEY_ID_LABEL = "sealgate/envelope/1/key-id";
+const MAC_LABEL = "sealgate/overrides/1/key";
+const MAC_KEY_BYTES = 32;
 
 /** A configured secret: its label for people, and its bytes (32 or more, see `decodeSecret`). */
 export interface KeySource {
@@ -27,6 +29,8 @@ export interface KeyHandle {
   seal(nonce: Uint8Array, plaintext: Uint8Array, audience: string): Buffer;
   /** Undefined unless all of it is authentic, and was sealed for this audience. */
   open(nonce: Uint8Array, sealed: Uint8Array, audience: string): Buffer | undefined;
+  /** HMAC-SHA256 under a key of its own from the same secret: for what gateways tell each other through a store. 32 bytes. */
+  mac(data: Uint8Array): Buffer;
 }
 
 /** The key that takes the primary's place, and from when on. Until then it is handed out and opens only. */
@@ -47,13 +51,15 @@ class Key implements KeyHandle {
   readonly id: string;
   readonly #keyId: Buffer;
   readonly #xaes: XaesKey;
+  readonly #macKey: KeyObject;
   /** The associated data that was needed last: a gateway has one audience. */
   #associated: { readonly audience: string; readonly data: Buffer } | undefined;
 
-  constructor(id: string, keyId: Buffer, xaes: XaesKey) {
+  constructor(id: string, keyId: Buffer, xaes: XaesKey, macKey: KeyObject) {
     this.id = id;
     this.#keyId = keyId;
     this.#xaes = xaes;
+    this.#macKey = macKey;
     Object.freeze(this);
   }
 
@@ -68,6 +74,10 @@ class Key implements KeyHandle {
 
   open(nonce: Uint8Array, sealed: Uint8Array, audience: string): Buffer | undefined {
     return this.#xaes.open(nonce, sealed, this.#associatedData(audience));
+  }
+
+  mac(data: Uint8Array): Buffer {
+    return createHmac("sha256", this.#macKey).update(data).digest();
   }
 
   #associatedData(audience: string): Buffer {
@@ -146,7 +156,7 @@ export class Keyring {
 }
 
 /**
- * Derives the ring from the operator's secrets: HKDF-SHA256 (RFC 5869) once per key, the key id from the derived key.
+ * Derives the ring from the operator's secrets: HKDF-SHA256 (RFC 5869) once per key and use, the key id from the key that seals.
  * The invariants: at least one key; no label twice; no secret twice; every secret of 32 bytes or more; no two keys
  * with one key id; `primary` and `next.id` are the labels of two keys. Throws one Error that names every breach by label, and never a
  * byte of a secret. The secrets stay the caller's to wipe.
@@ -206,7 +216,9 @@ export function ephemeralKeyring(random: (bytes: number) => Buffer = randomBytes
 function deriveKey(id: string, secret: Buffer): { key: Key; fingerprint: string } {
   const derived = Buffer.from(hkdfSync("sha256", secret, Buffer.alloc(0), DERIVATION_LABEL, KEY_BYTES));
   const digest = createHash("sha256").update(KEY_ID_LABEL).update(derived).digest();
-  const key = new Key(id, digest.subarray(0, KEY_ID_BYTES), new XaesKey(derived));
+  const forMac = Buffer.from(hkdfSync("sha256", secret, Buffer.alloc(0), MAC_LABEL, MAC_KEY_BYTES));
+  const key = new Key(id, digest.subarray(0, KEY_ID_BYTES), new XaesKey(derived), createSecretKey(forMac));
   derived.fill(0);
+  forMac.fill(0);
   return { key, fingerprint: digest.toString("hex") };
 }

@@ -1,0 +1,108 @@
+/**
+ * What operators set at run time, as the rest of the gateway sees it: one contract for both stores.
+ * Requests ask from memory, without I/O; operators set, list and remove.
+ */
+import type { Ask } from "../config/schema.ts";
+import type { Principal } from "../principal/principal.ts";
+import type { Grant, Revocation } from "./entry.ts";
+import type { GrantOrder, RevocationOrder } from "./orders.ts";
+import { type Chain, type Place, Table } from "./table.ts";
+
+/** What requests are judged by. Never throws. */
+export interface Overrides {
+  /** False until the store was read once: until then nobody knows what is revoked, and nothing is redeemed or sealed. */
+  known(): boolean;
+  /** Whether a chain may go no further. */
+  isRevoked(chain: Chain, principal: Principal, route: string): boolean;
+  /** The earliest birth (unix seconds) for a new chain that no revocation hits which is known by now. */
+  firstBirth(principal: Principal, route: string): number;
+  /** What may be asked now: `allowed` by policy and granted, without what is denied. */
+  asks(allowed: ReadonlySet<Ask>, place: Place): ReadonlySet<Ask>;
+}
+
+/** An entry as it is shown. */
+export type Shown<T extends Revocation | Grant = Revocation | Grant> = T & {
+  /** False: in force, since it forbids, but not signed by a key of the ring. */
+  readonly signed: boolean;
+};
+
+/** Counts for metrics. */
+export interface OverridesStatus {
+  readonly revocations: number;
+  readonly allows: number;
+  readonly denials: number;
+  /** Values in the store that do not count. */
+  readonly ignored: number;
+  /** Seconds since the store was last read; undefined if it never was. */
+  readonly ageSeconds: number | undefined;
+}
+
+/** The same, for operators. */
+export interface OverridesDesk extends Overrides {
+  /** What is in force, oldest first. */
+  list(): Shown[];
+  /** Revokes. Throws OverridesFull, OverridesUnavailable. */
+  revoke(order: RevocationOrder): Promise<Revocation>;
+  /** Grants or denies. Throws OverridesFull, OverridesUnavailable. */
+  grant(order: GrantOrder): Promise<Grant>;
+  /**
+   * Takes an entry of this kind back. Answers with it; undefined if there is none. Throws OverridesUnavailable.
+   * @param by who does it
+   */
+  remove(kind: "revocation" | "grant", id: string, by: string): Promise<Revocation | Grant | undefined>;
+  /** Answers from memory. */
+  status(): OverridesStatus;
+  /** Ends connections and timers. */
+  close(): Promise<void>;
+}
+
+/** No entry more can be taken. */
+export class OverridesFull extends Error {
+  override readonly name = "OverridesFull";
+}
+
+/** The store cannot be used now; whether the order took effect is not known if `unsure`. */
+export class OverridesUnavailable extends Error {
+  override readonly name = "OverridesUnavailable";
+}
+
+/** The half that both stores have in common: a table, and a clock to ask it by. */
+export abstract class Standing implements Overrides {
+  protected table = new Table();
+
+  abstract known(): boolean;
+  /** Milliseconds, by the clock that entries are set by. */
+  protected abstract now(): number;
+  /** False while grants have lapsed. */
+  protected abstract grantsHold(): boolean;
+
+  isRevoked(chain: Chain, principal: Principal, route: string): boolean {
+    return this.table.isRevoked(chain, { principal, route }, this.now());
+  }
+
+  firstBirth(principal: Principal, route: string): number {
+    return this.table.firstBirth({ principal, route }, this.now());
+  }
+
+  asks(allowed: ReadonlySet<Ask>, place: Place): ReadonlySet<Ask> {
+    return this.table.asks(allowed, place, this.now(), this.grantsHold());
+  }
+}
+
+/** What is in force, oldest first, and its numbers. */
+export function shown(
+  entries: Iterable<{ readonly entry: { readonly kind: string }; readonly authentic: boolean }>,
+): Shown[] {
+  const list: Shown[] = [];
+  for (const { entry, authentic } of entries) {
+    if (entry.kind !== "removal") list.push({ ...(entry as Revocation | Grant), signed: authentic });
+  }
+  return list.sort((a, b) => a.setAt - b.setAt);
+}
+
+/** Entries by kind. */
+export function counted(list: readonly Shown[]): Pick<OverridesStatus, "revocations" | "allows" | "denials"> {
+  const revocations = list.filter(({ kind }) => kind === "revocation").length;
+  const allows = list.filter((entry) => entry.kind === "grant" && entry.effect === "allow").length;
+  return { revocations, allows, denials: list.length - revocations - allows };
+}

@@ -9,6 +9,7 @@ import type { Secret } from "./schema.ts";
 
 const MAX_FILE_BYTES = 1_048_576;
 const OTHERS = 0o077;
+const READ_BY_GROUP = 0o040;
 /** A named pipe would otherwise block until somebody writes. */
 const READ_ONLY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
@@ -49,7 +50,7 @@ export async function loadFile(path: string): Promise<Material> {
       if (info.size > MAX_FILE_BYTES) throw new SecretError("the file is larger than 1MiB");
       const bytes = await handle.readFile();
       if (bytes.length === 0) throw new SecretError("the file is empty");
-      const exposed = process.platform !== "win32" && (info.mode & OTHERS) !== 0;
+      const exposed = (info.mode & OTHERS & ~readByOwnGroup(info)) !== 0 && process.platform !== "win32";
       return { bytes, exposed, writtenAt: info.mtimeMs };
     } finally {
       await handle.close();
@@ -59,6 +60,15 @@ export async function loadFile(path: string): Promise<Material> {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     throw new SecretError(CAUSES[code] ?? "the file cannot be read");
   }
+}
+
+/**
+ * The bit by which this process reads a file that is somebody else's: without it the file could not be read at all. So are
+ * secrets mounted in Kubernetes: root's, mode 0440, of the pod's group.
+ */
+function readByOwnGroup({ uid, gid }: { readonly uid: number; readonly gid: number }): number {
+  const mine = [process.getegid?.(), ...(process.getgroups?.() ?? [])];
+  return uid !== process.geteuid?.() && mine.includes(gid) ? READ_BY_GROUP : 0;
 }
 
 /** Words in capitals, numbers behind them: what a variable is called, and hardly any secret. */

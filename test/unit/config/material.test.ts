@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import t from "tap";
@@ -61,6 +61,27 @@ t.test("secrets are read relative to the file, decoded, and told when others may
   ]);
   chmodSync(join(folder, "secrets/k"), 0o600);
   t.same((await loadConfig(join(folder, "gate.yaml"), {})).warnings, []);
+});
+
+const skip = process.getuid?.() === 0 ? false : "needs root, to give files to others";
+t.test("a file of root for a group of this process is not open; one of this user is", { skip }, async (t) => {
+  const folder = t.testdir({
+    "gate.yaml": KEYS("{ file: secrets/k }"),
+    secrets: { k: `${"ab".repeat(32)}\n` },
+  });
+  const file = join(folder, "secrets/k");
+  const group = process.getegid?.() ?? 0;
+  const warned = async (uid: number, gid: number, mode: number): Promise<number> => {
+    chownSync(file, uid, gid);
+    chmodSync(file, mode);
+    return (await loadConfig(join(folder, "gate.yaml"), {})).warnings.length;
+  };
+  t.equal(await warned(4711, group, 0o440), 0, "as mounted with fsGroup");
+  t.equal(await warned(4711, group, 0o640), 0);
+  t.equal(await warned(4711, group, 0o660), 1, "the group may write");
+  t.equal(await warned(4711, group, 0o444), 1, "everybody may read");
+  t.equal(await warned(4711, 4711, 0o440), 1, "a group this process is not in");
+  t.equal(await warned(0, group, 0o440), 1, "its own: the owner's bit would do");
 });
 
 t.test("one secret under two labels is refused", async (t) => {

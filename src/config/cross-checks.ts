@@ -5,6 +5,7 @@
 import { isLoopback, isPrivate, parseUrl, printListen, sameListen } from "./addresses.ts";
 import type { Step } from "./json-schema.ts";
 import { checkPolicies } from "./policy-checks.ts";
+import { checkPrincipals } from "./principal-checks.ts";
 import type { Report, Sound } from "./report.ts";
 import { checkRoutes } from "./route-checks.ts";
 
@@ -223,6 +224,7 @@ export function crossCheck(sections: Sound, given: ReadonlySet<string>, report: 
   checkServer(sections, report);
   checkIssuers(sections, report);
   checkAuthentication(sections, report);
+  checkPrincipals(sections, report);
   checkKeys(sections, report, given);
   checkRedis(sections, report);
   checkAuthorization(sections, report);

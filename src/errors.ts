@@ -156,6 +156,12 @@ export const REFUSALS = {
     message: "The gateway is shutting down; send the request again",
     retryAfter: 1,
   },
+  configuration_changed: {
+    status: 503,
+    rpc: -32603,
+    message: "The gateway's configuration has changed; open the stream again",
+    retryAfter: 1,
+  },
   overloaded: {
     status: 503,
     rpc: -32603,

@@ -11,17 +11,20 @@ import type { RedemptionStore } from "./redemption/store.ts";
 export interface HealthSources {
   readonly store: RedemptionStore;
   readonly metrics: Metrics;
-  readonly admin: NonNullable<Config["admin"]>;
+  /** Where it listens. */
+  readonly host: string;
+  /** The `admin` section in force. */
+  readonly admin: () => Config["admin"];
   /** True once the gateway takes no new work. */
   readonly draining: () => boolean;
 }
 
 /** Builds the admin app; the caller listens. */
-export function buildAdmin({ store, metrics, admin, draining }: HealthSources): FastifyInstance {
+export function buildAdmin({ store, metrics, host, admin, draining }: HealthSources): FastifyInstance {
   const app = Fastify({ logger: false, forceCloseConnections: true });
   app.addHook("onRequest", async (request, reply) => {
     // A web page that makes its own name mean this machine would send that name.
-    if (isLoopback(admin.listen.host) && !isLoopback(request.hostname)) {
+    if (isLoopback(host) && !isLoopback(request.hostname)) {
       await reply.code(421).send({ error: "this Host is not served here" });
     }
   });
@@ -32,7 +35,7 @@ export function buildAdmin({ store, metrics, admin, draining }: HealthSources): 
   app.get("/readyz", async (_request, reply) => {
     const health = store.health();
     const storeState = health.available ? "ok" : "degraded";
-    const ready = !draining() && (health.available || admin.readiness.store === "optional");
+    const ready = !draining() && (health.available || admin()?.readiness.store === "optional");
     return reply.code(ready ? 200 : 503).send({
       status: draining() ? "draining" : ready ? "ready" : "not ready",
       store: storeState,

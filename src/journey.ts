@@ -32,36 +32,44 @@ export class Journey {
   id: string | null = null;
   headers: Headers = new Map();
   principal: Principal = ANONYMOUS;
-  /** The GET stream of a legacy session: shutdown does not wait for what nothing will answer. */
-  sessionStream = false;
   /** The upstream may have got this request: from then on nobody may be told to send it again. */
   sent = false;
   /** Headers of every answer to this request, also of refusals. */
   readonly replyHeaders: Record<string, string>;
   /** Its place among what the process takes on at once; held until the answer has left. */
   #slot: Slot | undefined;
+  #place: Place | undefined;
   #closed = false;
+  #superseded = false;
   readonly #end = new AbortController();
   readonly #witnesses: Witnesses;
+  readonly #onOver: () => void;
   #finished = false;
 
+  /**
+   * @param onClose called when the answer has left, or cannot leave any more
+   * @param onOver called when it has, and the audit record is written: nothing more is done for this request
+   */
   constructor(
     requestId: string,
     route: Route,
     raw: ServerResponse,
     witnesses: Witnesses,
     onClose: () => void,
+    onOver: () => void = () => undefined,
   ) {
     this.requestId = requestId;
     this.route = route;
     this.startedAt = witnesses.now();
     this.replyHeaders = { "x-request-id": requestId, "cache-control": "no-store" };
     this.#witnesses = witnesses;
+    this.#onOver = onOver;
     raw.once("close", () => {
       if (!raw.writableFinished) this.stop(new Refusal("cancelled", "client_left"));
       this.#closed = true;
       this.#slot?.leave();
       onClose();
+      if (this.#finished) onOver();
     });
   }
 
@@ -84,15 +92,30 @@ export class Journey {
       const slot = limits.enter(kind);
       this.#slot?.leave();
       this.#slot = slot;
+      this.#place = kind;
     } catch (error) {
       // A 429 would make an SDK client fall back to a legacy handshake.
       throw this.headers.get("mcp-method") === "server/discover" ? new Refusal("overloaded", "limit") : error;
     }
+    if (this.#superseded) this.#endStream();
   }
 
   /** A stream that nothing will answer: shutdown does not wait for it, and opening it again is harmless. */
   get endless(): boolean {
-    return this.sessionStream || this.draft.method === "subscriptions/listen";
+    return this.#place === "stream" || this.draft.method === "subscriptions/listen";
+  }
+
+  /**
+   * What this request was judged by is not in force any more. It runs on to its answer; a stream that nothing will answer ends,
+   * and opens again under what is in force now. Nobody who has lost access reads on for hours.
+   */
+  supersede(): void {
+    this.#superseded = true;
+    this.#endStream();
+  }
+
+  #endStream(): void {
+    if (this.endless) this.stop(new Refusal("configuration_changed", "configuration_changed"));
   }
 
   /** The refusal this request was stopped with. */
@@ -135,6 +158,7 @@ export class Journey {
     } as const;
     audit.write(record);
     metrics.observe(record);
+    if (this.#closed) this.#onOver();
     if (outcome !== "refused") return;
     const { requestId, code, cause } = record;
     const upstream = code?.startsWith("upstream_")

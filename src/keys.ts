@@ -1,6 +1,5 @@
 /** The ring in force. It is replaced as a whole when the configuration is read again; a use takes it once. */
 import type { LoadedConfig } from "./config/load.ts";
-import { NotTakenUp } from "./config/reload.ts";
 import { ephemeralKeyring, type KeyLabel, type Keyring, loadKeyring } from "./keyring.ts";
 import type { Log } from "./log.ts";
 import { type RingView, rotationFaults } from "./rotation.ts";
@@ -17,14 +16,12 @@ export interface KeysSurroundings {
 export class Keys {
   readonly #log: Log;
   readonly #now: () => number;
-  readonly #configured: boolean;
   #ring: Keyring;
 
   /** Derives the ring of a configuration; a random one where it has no keys. Logs it by label. */
   constructor({ config, secrets }: LoadedConfig, { log, now, random }: KeysSurroundings) {
     this.#log = log;
     this.#now = now;
-    this.#configured = config.keys !== undefined;
     this.#ring =
       config.keys === undefined
         ? ephemeralKeyring(random)
@@ -43,24 +40,22 @@ export class Keys {
   }
 
   /**
-   * Puts the ring of another configuration in force; warns of a step of rotation that comes too early.
-   * @throws NotTakenUp where keys appear or vanish; the ring stays
+   * Derives the ring of another configuration, which has keys if the one before has them.
+   * @returns puts it in force, and warns of a step of rotation that comes too early; cannot fail
    */
-  take({ config, secrets }: LoadedConfig): void {
-    if (this.#configured !== (config.keys !== undefined)) {
-      throw new NotTakenUp(
-        `keys: the section has ${this.#configured ? "vanished" : "appeared"}, which takes a restart`,
-      );
-    }
-    if (config.keys === undefined) return;
-    const before = view(this.labels());
+  prepare({ config, secrets }: LoadedConfig): () => void {
+    if (config.keys === undefined) return () => undefined;
     const ring = loadKeyring(secrets.keys, config.keys.primary, config.keys.next);
-    if (String(ring) === String(this.#ring)) return;
-    this.#ring = ring;
-    this.#tell();
-    for (const fault of rotationFaults(before, view(this.labels()), config.server.replicas)) {
-      this.#log.warn({ fault }, "this step of a key rotation loses open rounds");
-    }
+    const { replicas } = config.server;
+    return () => {
+      if (String(ring) === String(this.#ring)) return;
+      const before = view(this.labels());
+      this.#ring = ring;
+      this.#tell();
+      for (const fault of rotationFaults(before, view(this.labels()), replicas)) {
+        this.#log.warn({ fault }, "this step of a key rotation loses open rounds");
+      }
+    };
   }
 
   #tell(): void {

@@ -78,7 +78,6 @@ export async function serveSession(
     throw new Refusal("method_not_allowed", "modern_get", { headers: { allow: "POST" } });
   }
   journey.draft.era = "legacy";
-  journey.sessionStream = method === "GET";
   const headers = legacyHeaders(journey.headers, method, version, journey.route.credential);
   const response = await send(journey, {
     method,

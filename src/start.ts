@@ -1,33 +1,25 @@
 /**
- * Opens a gateway from a checked configuration: keys, store, principal, routes, listeners. In this order, and closed in the reverse one.
+ * Opens a gateway from a checked configuration: keys, store, settings, listeners. In this order, and closed in the reverse one.
  */
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
-import { type AuditLog, openAuditLog } from "./audit/sinks.ts";
-import { createAuthorizer } from "./authorization.ts";
-import type { Ask, Route } from "./call.ts";
+import type { AuditLog } from "./audit/sinks.ts";
 import type { LoadedConfig } from "./config/load.ts";
-import { changedSections, createReloader } from "./config/reload.ts";
+import { createReloader } from "./config/reload.ts";
 import type { Config } from "./config/schema.ts";
-import { tokenBytesFor } from "./envelope/format.ts";
 import { randomPool } from "./envelope/seal.ts";
-import type { Gateway } from "./gateway.ts";
-import { compileGlobs } from "./glob.ts";
 import { buildAdmin } from "./health.ts";
 import type { ClientTimeouts } from "./http/connections.ts";
-import { createReach } from "./http/origin.ts";
 import { buildServer } from "./http/server.ts";
+import { InForce } from "./in-force.ts";
 import { Keys } from "./keys.ts";
 import { createLimits } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import type { Output } from "./output.ts";
-import { createAuthenticator } from "./principal/jwt.ts";
-import { resourceMetadataUrl, resourceUrl } from "./principal/resource-metadata.ts";
 import { createMemoryStore } from "./redemption/memory.ts";
 import { createRedisStore } from "./redemption/redis.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
-import { createUpstream } from "./upstream/dispatch.ts";
 
 /** What a test may put in place of the machine's. */
 export interface Surroundings {
@@ -38,6 +30,8 @@ export interface Surroundings {
   readonly audit?: AuditLog;
   /** What `log` is written to, for audit records that go there too. */
   readonly stdout?: Output;
+  /** Called with `log.level` when a changed configuration is taken up. */
+  readonly setLogLevel?: (level: Config["log"]["level"]) => void;
   /** How long a client may take to send a request. */
   readonly timeouts?: ClientTimeouts;
 }
@@ -68,58 +62,40 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
   };
   try {
     const keys = new Keys(loaded, { log, now, random });
-    const reloader = createReloader(loaded, { take: (next) => takeUp(keys, config, next, log), log, now });
-    closers.push(() => reloader.close());
-    const audit =
-      surroundings.audit ??
-      (await openAuditLog(config.audit.sinks, { log, ...optional("stdout", surroundings.stdout) }));
-    closers.push(() => audit.close());
     const store = await openStore(loaded, { log, now, random });
     closers.push(() => store.close());
-    const authenticator = createAuthenticator(config.authentication, {
-      log,
-      now,
-      jwksFiles: secrets.jwksFiles,
+    const limits = createLimits({
+      get inFlight() {
+        return inForce.settings.loaded.config.server.limits.inFlight;
+      },
+      get streams() {
+        return inForce.settings.loaded.config.server.limits.streams;
+      },
     });
-    closers.push(async () => authenticator.close?.());
-    const limits = createLimits(config.server.limits);
+    const reloader = createReloader(loaded, { take: (next) => inForce.take(next), log, now });
     const metrics = createMetrics({
       keys,
       store,
       limits,
       reloads: reloader.status,
-      auditLosses: () => audit.losses(),
+      auditLosses: () => inForce.settings.gateway.audit.losses(),
     });
-    const routes = config.routes.map((route) => openRoute(loaded, route));
-    closers.push(() => Promise.all(routes.map((route) => route.upstream.close())));
-    const { envelope } = config;
-    // Nobody is asked for an answer that would be too large to bring.
-    const largest = tokenBytesFor(envelope.maxStateBytes, envelope.maxSchemaBytes);
-    const maxTokenBytes = Math.min(largest, config.server.limits.body);
-    const gateway: Gateway = {
-      config,
-      authorizer: createAuthorizer(config.authorization),
-      roundTrip: { ...envelope, keys, maxTokenBytes, store, now, random },
-      limits,
-      metrics,
-      audit,
-      log,
-      now,
-    };
-    const server = buildServer({
-      gateway,
-      routes,
-      authenticator,
-      reach: createReach(config.server),
-      tls: secrets.tls,
-      ...optional("timeouts", surroundings.timeouts),
-    });
+    const { audit, stdout } = surroundings;
+    const shared = { log, now, random, keys, store, limits, metrics, audit, stdout };
+    const inForce = await InForce.open(loaded, shared);
+    closers.push(() => inForce.close());
+    closers.push(() => reloader.close());
+    inForce.onReplaced(({ settings }) => surroundings.setLogLevel?.(settings.loaded.config.log.level));
+    const server = buildServer({ inForce, log, ...optional("timeouts", surroundings.timeouts) });
     closers.push(() => server.app.close());
     let adminUrl: string | undefined;
     if (config.admin !== undefined) {
-      const admin = buildAdmin({ store, metrics, admin: config.admin, draining: server.draining });
+      const { listen: place } = config.admin;
+      const section = (): Config["admin"] => inForce.settings.loaded.config.admin;
+      const { host } = place;
+      const admin = buildAdmin({ store, metrics, host, admin: section, draining: server.draining });
       closers.splice(closers.length - 1, 0, () => admin.close());
-      adminUrl = await listen(admin, config.admin.listen, "http");
+      adminUrl = await listen(admin, place, "http");
     }
     const url = await listen(server.app, config.server.listen, secrets.tls === undefined ? "http" : "https");
     reloader.start();
@@ -128,7 +104,10 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       adminUrl,
       reload: reloader.reload,
       async close(grace = config.server.shutdownGrace) {
+        // What drains takes nothing up any more.
+        const stopped = reloader.close();
         await server.drain(grace);
+        await stopped;
         await close();
       },
     };
@@ -136,13 +115,6 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
     await close();
     throw error;
   }
-}
-
-/** Of a changed configuration only the keys are taken up; the rest is said to wait for a restart. */
-function takeUp(keys: Keys, inForce: Config, next: LoadedConfig, log: Log): void {
-  keys.take(next);
-  const sections = changedSections(inForce, next.config).filter((name) => name !== "keys");
-  if (sections.length > 0) log.warn({ sections }, "changed settings that wait for a restart");
 }
 
 async function openStore(
@@ -163,30 +135,6 @@ async function openStore(
       ? {}
       : { tls: { ...optional("ca", secrets.redisCa), ...optional("servername", redis.tls.servername) } }),
   });
-}
-
-function openRoute({ config, secrets }: LoadedConfig, route: Config["routes"][number]): Route {
-  const { publicUrl } = config.server;
-  const { url, timeouts, tls } = route.upstream;
-  const ca = secrets.upstreamCas.get(route.path);
-  const perTool = route.capability.tools.map(({ match, allow }) => ({
-    fits: compileGlobs(match),
-    allow: new Set(allow),
-  }));
-  const everywhere: ReadonlySet<Ask> = new Set(route.capability.allow);
-  return {
-    config: route,
-    resource: resourceUrl(publicUrl, route.path),
-    metadataUrl: resourceMetadataUrl(publicUrl, route.path),
-    upstream: createUpstream({
-      url,
-      timeouts,
-      tls: { ...optional("ca", ca), ...optional("servername", tls?.servername) },
-    }),
-    credential: secrets.credentials.get(route.path),
-    allowedAsks: (tool) =>
-      (tool === undefined ? undefined : perTool.find(({ fits }) => fits(tool))?.allow) ?? everywhere,
-  };
 }
 
 /** `{ [name]: value }`, or nothing where there is no value. */

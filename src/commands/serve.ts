@@ -34,7 +34,10 @@ export async function serve(options: {
     }
   }
   try {
-    const running = await start(loaded, { log, stdout });
+    const setLogLevel = (level: string): void => {
+      log.level = level;
+    };
+    const running = await start(loaded, { log, stdout, setLogLevel });
     const policies = config.authorization.policies.length;
     const routes = config.routes.map(({ path, upstream, legacy }) => ({
       path,

@@ -16,13 +16,21 @@ import { type Config, SECTIONS } from "./schema.ts";
 
 export { ConfigFileError } from "./file-error.ts";
 
+/** A file that was read. */
+export interface Source {
+  readonly file: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** `file:line:column` of the setting at `path`; of the nearest section where it does not stand in the file. */
+  place(path: readonly Step[]): string;
+}
+
 /** A configuration that passed every check. `warnings` are lines `file:line:column path: text`. */
 export interface LoadedConfig {
   readonly config: Config;
   readonly warnings: readonly string[];
   readonly secrets: Secrets;
-  /** Where it can be read again. */
-  readonly source?: { readonly file: string; readonly env: NodeJS.ProcessEnv };
+  /** Where it can be read again, and where in it a setting stands. */
+  readonly source?: Source;
 }
 
 const CAUSES: Readonly<Record<string, string>> = {
@@ -139,7 +147,11 @@ export async function loadConfig(
   const secrets = await loadMaterial(config, env, report, now());
   const lines = finish(warnings).map((w) => `${w.file}:${w.line}:${w.column} ${w.path}: ${w.message}`);
   if (problems.length > 0) throw new ConfigError(finish(problems), lines);
-  return { config, warnings: lines, secrets, source: { file: resolve(file), env } };
+  const place = (path: readonly Step[]): string => {
+    const { line, column } = doc.place(path);
+    return `${file}:${line}:${column}`;
+  };
+  return { config, warnings: lines, secrets, source: { file: resolve(file), env, place } };
 }
 
 /** What stands in for a broken section while the files of the others are read; never part of a result. */

@@ -7,6 +7,7 @@ import { ConfigError } from "../errors.ts";
 import { type Log, logError } from "../log.ts";
 import { ConfigFileError } from "./file-error.ts";
 import { type LoadedConfig, loadConfig } from "./load.ts";
+import { referredTo } from "./resolve.ts";
 import type { Config } from "./schema.ts";
 import { placesOf, type Watch, watchPlaces } from "./watch.ts";
 
@@ -27,14 +28,21 @@ export interface Reloader {
   close(): Promise<void>;
 }
 
-/** The configuration is sound, and yet cannot be taken up by a running gateway. The message is one line. */
+/** The configuration is sound, and yet cannot be taken up by a running gateway. */
 export class NotTakenUp extends Error {
   override readonly name = "NotTakenUp";
+  /** One line for each cause. */
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join("\n"));
+    this.problems = problems;
+  }
 }
 
 /**
  * @param first what is in force; without a source there is nothing to follow
- * @param take puts a configuration in force as a whole, or throws `NotTakenUp` and leaves all as it was
+ * @param take puts a configuration in force as a whole, or throws (`NotTakenUp`, or what could not be opened) and leaves all as it was
  */
 export function createReloader(
   first: LoadedConfig,
@@ -42,7 +50,11 @@ export function createReloader(
     take,
     log,
     now,
-  }: { readonly take: (loaded: LoadedConfig) => void; readonly log: Log; readonly now: () => number },
+  }: {
+    readonly take: (loaded: LoadedConfig) => Promise<void>;
+    readonly log: Log;
+    readonly now: () => number;
+  },
 ): Reloader {
   let status: ReloadStatus = { successful: true, succeededAt: now() };
   let places = placesIn(first);
@@ -50,6 +62,8 @@ export function createReloader(
   let watch: Watch | undefined;
   let closed = false;
   let last: Promise<boolean> = Promise.resolve(true);
+  /** The reading that has not begun yet; whoever asks meanwhile joins it. */
+  let next: Promise<boolean> | undefined;
 
   const follow = (): void => {
     watch?.close();
@@ -67,29 +81,34 @@ export function createReloader(
   };
   const read = async (): Promise<boolean> => {
     if (first.source === undefined || closed) return status.successful;
+    let wanted = places;
     try {
       const loaded = await loadConfig(first.source.file, first.source.env, now);
+      wanted = placesIn(loaded);
       if (closed) return status.successful;
-      take(loaded);
+      await take(loaded);
       for (const warning of loaded.warnings)
         if (!warned.includes(warning)) log.warn({ warning }, "configuration");
       warned = loaded.warnings;
       status = { successful: true, succeededAt: now() };
-      const wanted = placesIn(loaded);
-      if (watch !== undefined && (watch.isStale() || !isDeepStrictEqual(wanted, places))) {
-        places = wanted;
-        follow();
-        // What changed in a new place before it was watched.
-        void reload();
-      }
     } catch (error) {
       status = { ...status, successful: false };
       log.error(reasons(error), "the configuration was not taken up, the one before stays in force");
     }
+    if (!closed && watch !== undefined && (watch.isStale() || !isDeepStrictEqual(wanted, places))) {
+      places = wanted;
+      follow();
+      // What changed in a new place before it was watched.
+      void reload();
+    }
     return status.successful;
   };
   const reload = (): Promise<boolean> => {
-    last = last.then(read);
+    next ??= last.then(() => {
+      next = undefined;
+      return read();
+    });
+    last = next;
     return last;
   };
   return {
@@ -114,17 +133,17 @@ export function changedSections(a: Config, b: Config): string[] {
   return [...names].filter((name) => !isDeepStrictEqual(a[name], b[name])).sort();
 }
 
-/** Every file whose change may be taken up: the configuration itself and its keys. */
+/** Every file whose change may be taken up: the configuration itself and all it refers to. */
 function placesIn({ source, config }: LoadedConfig): ReturnType<typeof placesOf> {
   if (source === undefined) return [];
-  const secrets = (config.keys?.ring ?? []).flatMap(({ secret }) => ("file" in secret ? [secret.file] : []));
-  const { folder } = config.keys ?? {};
-  return placesOf([source.file, ...secrets], folder === undefined ? [] : [folder]);
+  const { files, folders } = referredTo(config);
+  return placesOf([source.file, ...files], folders);
 }
 
 /** What an operator reads about a failure: every problem with its place, or the one cause. */
 function reasons(error: unknown): object {
   if (error instanceof ConfigError) return { problems: error.message.split("\n") };
-  if (error instanceof ConfigFileError || error instanceof NotTakenUp) return { problems: [error.message] };
+  if (error instanceof ConfigFileError) return { problems: [error.message] };
+  if (error instanceof NotTakenUp) return { problems: error.problems };
   return { err: logError(error) };
 }

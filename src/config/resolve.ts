@@ -28,6 +28,21 @@ function absolute<T>(value: T, folder: string): T {
   return Object.fromEntries(entries) as T;
 }
 
+/** Every file and folder that a resolved configuration refers to; those that are written to are not among them. */
+export function referredTo(config: Config): { readonly files: string[]; readonly folders: string[] } {
+  const found = { files: [] as string[], folders: [] as string[] };
+  const look = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    for (const [name, member] of Object.entries(value)) {
+      if (typeof member !== "string") look(member);
+      else if (name === "file") found.files.push(member);
+      else if (name === "folder") found.folders.push(member);
+    }
+  };
+  look(config);
+  return found;
+}
+
 /**
  * Fills the defaults that depend on other sections and merges the overrides of routes.
  * @param folder what relative paths of files start from, absolute

@@ -1,37 +1,39 @@
 /**
- * The listener: Fastify, the routes, and the first two stages (framing, principal). Everything thrown below is mapped here, once.
+ * The listener: Fastify, paths, and the first two stages (framing, principal). Everything thrown below is mapped here, once.
  */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import type { Server as TlsServer } from "node:https";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type AuditRecord, auditPrincipal } from "../audit/record.ts";
 import type { Route } from "../call.ts";
 import { Refusal } from "../errors.ts";
-import { type Gateway, serve } from "../gateway.ts";
+import { serve } from "../gateway.ts";
+import type { InForce } from "../in-force.ts";
 import { Journey } from "../journey.ts";
 import { serveSession } from "../legacy.ts";
-import type { Authenticator } from "../principal/principal.ts";
+import type { Log } from "../log.ts";
 import { ToolErrorRejection } from "../round-trip/retry.ts";
+import type { Settings } from "../settings.ts";
 import { CLIENT_TIMEOUTS, type ClientTimeouts, Connections } from "./connections.ts";
 import { fromFramework, refuseBytes } from "./foreign-errors.ts";
 import { checkMediaTypes, type Headers, readHeaders, waitsForContinue } from "./framing.ts";
-import { serveMetadata } from "./metadata.ts";
-import { checkHost, checkOrigin, preflightHeaders, type Reach } from "./origin.ts";
+import { isMetadataMethod, sendMetadata } from "./metadata.ts";
+import { checkHost, checkOrigin, preflightHeaders } from "./origin.ts";
 import { asRefusal, errorAnswer, toolErrorBody } from "./respond.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     journey: Journey | null;
+    /** What was in force when it arrived: all it is judged by. */
+    settings: Settings | null;
   }
 }
 
-/** What the listener needs besides the gateway's own parts. */
+/** What the listener needs. */
 export interface ServerParts {
-  readonly gateway: Gateway;
-  readonly routes: readonly Route[];
-  readonly authenticator: Authenticator;
-  readonly reach: Reach;
-  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
+  readonly inForce: InForce;
+  readonly log: Log;
   readonly timeouts?: ClientTimeouts;
 }
 
@@ -60,8 +62,8 @@ const CLOSE = { connection: "close" };
 
 /** Builds the listener; the caller listens. */
 export function buildServer(parts: ServerParts): Server {
-  const { gateway, reach } = parts;
-  const { config, log } = gateway;
+  const { inForce, log } = parts;
+  const { config, secrets } = inForce.settings.loaded;
   const journeys = new Set<Journey>();
   let draining = false;
   let onEmpty: (() => void) | undefined;
@@ -74,7 +76,7 @@ export function buildServer(parts: ServerParts): Server {
     forceCloseConnections: true,
     return503OnClosing: false,
     serverFactory: (onRequest) =>
-      connections.createServer(onRequest, parts.tls, (error, socket, maySpeak) =>
+      connections.createServer(onRequest, secrets.tls, (error, socket, maySpeak) =>
         refuseBytes(error, maySpeak ? socket : socket.destroy(), log),
       ),
     // The connections' own listener has answered.
@@ -82,35 +84,47 @@ export function buildServer(parts: ServerParts): Server {
     frameworkErrors: (error, request, reply) => fail(error, request, reply),
   }) as unknown as FastifyInstance;
   app.decorateRequest("journey", null);
+  app.decorateRequest("settings", null);
   app.addHook("onSend", async (_request, reply) => {
     if (draining) reply.headers(CLOSE);
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
 
-  for (const route of parts.routes) {
-    app.route({
-      method: METHODS,
-      url: route.config.path,
-      onRequest: (request, reply) => arrive(route, request, reply),
-      handler: (request, reply) => handle(request, reply),
-    });
-  }
-  serveMetadata(app, config, (request) => checkHost(readHead(request), reach, request.url));
-  // Before the body, which nobody will read.
-  app.addHook("onRequest", async (request) => {
-    if (!request.is404) return;
-    checkHost(readHead(request.raw), reach, request.raw.url);
-    throw new Refusal("not_found", "path", { headers: CLOSE });
+  // One route for all paths: which are served changes with the settings, and the router's own list cannot.
+  app.route({ method: METHODS, url: "*", handler: (request, reply) => handle(request, reply) });
+  // Before the body, which nobody may read.
+  app.addHook("onRequest", async (request, reply) => {
+    const { settings } = inForce;
+    request.settings = settings;
+    const { raw } = request;
+    const path = pathOf(raw.url ?? "");
+    const route = request.is404
+      ? undefined
+      : (settings.routes.get(path) ?? settings.routes.get(decode(path)));
+    if (route !== undefined) return arrive(route, request, reply);
+    checkHost(readHead(raw), settings.reach, raw.url);
+    const document = settings.documents.get(path);
+    if (document === undefined || !isMetadataMethod(request.method))
+      throw new Refusal("not_found", "path", { headers: CLOSE });
+    await sendMetadata(document, request.method, reply);
   });
   app.setErrorHandler((error, request, reply) => fail(error, request, reply));
+  inForce.onReplaced(({ settings, judgement }) => {
+    const { tls } = settings.loaded.secrets;
+    if (tls !== undefined) (app.server as unknown as TlsServer).setSecureContext(tls);
+    if (judgement) for (const journey of journeys) journey.supersede();
+  });
 
   /** Stages 1 and 2: framing and principal. */
   async function arrive(route: Route, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const journey = new Journey(randomUUID(), route, reply.raw, gateway, () => {
+    const lease = inForce.enter();
+    const { gateway, reach, authenticator } = lease.settings;
+    const onClose = (): void => {
       journeys.delete(journey);
       if (journeys.size === 0) onEmpty?.();
-    });
+    };
+    const journey = new Journey(randomUUID(), route, reply.raw, gateway, onClose, lease.end);
     journeys.add(journey);
     request.journey = journey;
     journey.draft.address = request.ip;
@@ -118,7 +132,7 @@ export function buildServer(parts: ServerParts): Server {
     const headers = readHead(request.raw);
     journey.headers = headers;
     checkHost(headers, reach, request.raw.url);
-    // The router decodes; whoever stands in front may have judged the path as it was sent.
+    // Whoever stands in front may have judged the path as it was sent.
     if (pathOf(request.raw.url ?? "") !== route.config.path) throw new Refusal("not_found", "path_spelling");
     reply.headers(checkOrigin(headers, reach));
     if (draining) throw new Refusal("shutting_down", "draining", { headers: CLOSE });
@@ -133,7 +147,7 @@ export function buildServer(parts: ServerParts): Server {
       throw new Refusal("method_not_allowed", "http_method", { headers: { allow: "POST" } });
     }
     if (request.method === "POST") checkMediaTypes(headers);
-    journey.principal = await parts.authenticator.authenticate(headers.get("authorization"), {
+    journey.principal = await authenticator.authenticate(headers.get("authorization"), {
       url: route.resource,
       audiences: route.config.audiences,
       metadataUrl: route.metadataUrl,
@@ -141,7 +155,7 @@ export function buildServer(parts: ServerParts): Server {
     journey.draft.principal = auditPrincipal(journey.principal);
     // Before the body: what waits in memory is bounded by the places, not by what clients care to send.
     journey.enter(gateway.limits, request.method === "GET" ? "stream" : "body");
-    if (request.method === "POST") inviteBody(headers, reply);
+    if (request.method === "POST") inviteBody(headers, reply, gateway.config.server.limits.body);
   }
 
   /**
@@ -160,8 +174,8 @@ export function buildServer(parts: ServerParts): Server {
   }
 
   /** Asks for the body of a request that has passed all that can be judged without it (RFC 9110 section 10.1.1). */
-  function inviteBody(headers: Headers, reply: FastifyReply): void {
-    if (Number(headers.get("content-length") ?? 0) > config.server.limits.body) {
+  function inviteBody(headers: Headers, reply: FastifyReply, most: number): void {
+    if (Number(headers.get("content-length") ?? 0) > most) {
       throw new Refusal("body_too_large", "body", { headers: CLOSE });
     }
     // Where it is not asked for, Node closes the connection: what comes next may be the body or not.
@@ -170,11 +184,12 @@ export function buildServer(parts: ServerParts): Server {
 
   /** The other stages, in gateway.ts and legacy.ts. */
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { journey, body } = request;
-    if (journey === null) throw new Refusal("internal", "no_journey");
+    const { journey, body, settings } = request;
+    if (journey === null || settings === null) throw new Refusal("internal", "no_journey");
     if (connections.isSpoiled(request.raw.socket)) {
       throw new Refusal("malformed_http", "chunk_line", { headers: CLOSE });
     }
+    const { gateway } = settings;
     if (request.method === "GET" || request.method === "DELETE") {
       await serveSession(gateway, journey, reply, request.method);
     } else {
@@ -184,11 +199,8 @@ export function buildServer(parts: ServerParts): Server {
   }
 
   /** A path that is not served, as the log shows it: enough to see what a client is pointed at. */
-  function shapeOf(target: string): string {
-    const known = new Set([
-      ...WELL_KNOWN_SEGMENTS,
-      ...parts.routes.flatMap(({ config }) => config.path.split("/")),
-    ]);
+  function shapeOf(target: string, { routes }: Settings): string {
+    const known = new Set([...WELL_KNOWN_SEGMENTS, ...[...routes.keys()].flatMap((path) => path.split("/"))]);
     const segments = pathOf(target).split("/").slice(0, MAX_SEGMENTS);
     return segments.map((segment) => (known.has(segment) ? segment : "*")).join("/");
   }
@@ -196,6 +208,7 @@ export function buildServer(parts: ServerParts): Server {
   /** The mapper's one caller. */
   function fail(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const journey = request.journey ?? undefined;
+    const settings = request.settings ?? inForce.settings;
     const refusal = asRefusal(fromFramework(thrown));
     const requestId = journey?.requestId ?? randomUUID();
     const id = journey?.id ?? null;
@@ -205,7 +218,7 @@ export function buildServer(parts: ServerParts): Server {
     journey?.finish({ outcome: "refused", code, cause: detail, ...stateOf(refusal) }, cause);
     // What belongs to no route has no audit record; its request id must be found all the same.
     if (journey === undefined) {
-      const asked = { method: request.method, path: shapeOf(request.url) };
+      const asked = { method: request.method, path: shapeOf(request.url, settings) };
       log.warn(
         { requestId, code, cause: detail, ...asked, ...(cause === undefined ? {} : { err: cause }) },
         "request refused",
@@ -214,7 +227,8 @@ export function buildServer(parts: ServerParts): Server {
     if (refusal instanceof ToolErrorRejection && id !== null) {
       return reply.code(200).header("content-type", "application/json").send(toolErrorBody(id));
     }
-    const answer = errorAnswer(refusal, { id, requestId, httpStatus: config.errors.httpStatus });
+    const { httpStatus } = settings.loaded.config.errors;
+    const answer = errorAnswer(refusal, { id, requestId, httpStatus });
     return reply
       .code(answer.status)
       .header("x-request-id", requestId)
@@ -246,6 +260,15 @@ export function buildServer(parts: ServerParts): Server {
 /** The path of a request target, in origin or absolute form. */
 const pathOf = (target: string): string =>
   target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "");
+
+/** The path as most readers take it; itself where it cannot be decoded. */
+function decode(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
 
 /** Resolves with the work, or when the time is over. */
 async function within(ms: number, work: Promise<void>): Promise<void> {

@@ -296,6 +296,16 @@ export const CASES: Readonly<Record<RefusalCode, Case>> = {
     hasId: false,
     cause: "draining",
   },
+  configuration_changed: {
+    script: "held",
+    provoke: async (p) => {
+      const reply = p.send({ method: "subscriptions/listen", params: { notifications: {} } });
+      await p.held.next();
+      await p.gateway.configure({ authorization: { default: "deny" } });
+      return reply;
+    },
+    cause: "configuration_changed",
+  },
   overloaded: {
     script: "held",
     sections: limits({ inFlight: 1 }),

@@ -166,8 +166,9 @@ t.test("promoted first: rounds are lost, and the gateway and check say why", asy
   t.equal(traffic.seen.lost, 0);
 
   const promote = { keys: { primary: "second", folder: "keys" } };
-  await one.put("keys/second", secret("second"));
+  // In this order one reading takes up both: a primary without its key is not taken up.
   await one.configure(promote);
+  await one.put("keys/second", secret("second"));
   await shows(one, "first", "second seals");
   await traffic.more();
   t.ok(traffic.seen.lost > 0, "the others do not know the key yet");

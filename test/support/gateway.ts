@@ -1,5 +1,5 @@
 /** A gateway for tests: a real one on port 0, with its audit records and log lines caught, and a raw client for it. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,6 +19,8 @@ export interface TestGateway extends Running {
   readonly logged: () => string;
   /** What the injected clock says, in milliseconds; move it at will. */
   clock: { now: number };
+  /** Replaces sections of the configuration; resolves when it was taken up, or was not. */
+  configure(sections: Readonly<Record<string, unknown>>): Promise<boolean>;
   /** Sends raw headers and body. */
   send(options: SendOptions): Promise<Reply>;
   /** Sends a modern request with everything in order, unless options say otherwise. */
@@ -94,7 +96,7 @@ export async function startGateway(
 ): Promise<TestGateway> {
   const folder = await mkdtemp(join(tmpdir(), "sealgate-test-"));
   const file = join(folder, "sealgate.yaml");
-  const config = {
+  let config: Readonly<Record<string, unknown>> = {
     version: 1,
     server: { listen: "127.0.0.1:0", publicUrl: PUBLIC_URL, allowedHosts: ["127.0.0.1", "gateway.test"] },
     authentication: { mode: "anonymous" },
@@ -124,6 +126,12 @@ export async function startGateway(
     audit,
     logged: () => lines.join(""),
     clock,
+    async configure(changed) {
+      config = { ...config, ...changed };
+      await writeFile(`${file}.draft`, stringify(config));
+      await rename(`${file}.draft`, file);
+      return running.reload();
+    },
     send,
     call(message, call = {}) {
       const params = { _meta: meta(call.capabilities), ...message.params };

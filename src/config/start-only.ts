@@ -1,0 +1,39 @@
+/**
+ * The settings that a running gateway cannot change, all of them; everything else is taken up when the configuration is read
+ * again. A file that changes one of these is not taken up at all, so that what is in force is always one whole file.
+ * docs/operations.md has the same list. Pure.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { LoadedConfig } from "./load.ts";
+
+interface StartOnly {
+  readonly path: readonly string[];
+  /** What must stay as it is. */
+  read(loaded: LoadedConfig): unknown;
+}
+
+/** Paths of settings; for a section, everything in it. */
+export const START_ONLY: readonly StartOnly[] = [
+  { path: ["server", "listen"], read: ({ config }) => config.server.listen },
+  { path: ["server", "trustedProxies"], read: ({ config }) => config.server.trustedProxies },
+  { path: ["server", "shutdownGrace"], read: ({ config }) => config.server.shutdownGrace },
+  { path: ["server", "limits", "body"], read: ({ config }) => config.server.limits.body },
+  // The certificate and its key are taken up; a listener cannot begin or cease to speak TLS.
+  { path: ["server", "tls"], read: ({ config }) => config.server.tls !== undefined },
+  { path: ["admin", "listen"], read: ({ config }) => config.admin?.listen },
+  {
+    path: ["redis"],
+    read: ({ config, secrets }) => [config.redis, secrets.redisPassword, secrets.redisCa],
+  },
+  { path: ["redemption"], read: ({ config }) => config.redemption },
+  // With keys a state outlives the process, without it does not: the store is chosen by that.
+  { path: ["keys"], read: ({ config }) => config.keys !== undefined },
+];
+
+/** What of `next` takes a restart, one line each with its place; empty when it can be taken up. */
+export function startOnlyChanges(inForce: LoadedConfig, next: LoadedConfig): string[] {
+  return START_ONLY.filter(({ read }) => !isDeepStrictEqual(read(inForce), read(next))).map(({ path }) => {
+    const place = next.source === undefined ? "" : `${next.source.place(path)} `;
+    return `${place}${path.join(".")}: has changed, which takes a restart`;
+  });
+}

@@ -1,0 +1,139 @@
+/**
+ * The settings in force. A request takes them once, when it arrives, and keeps them to its end; others take their place by one
+ * assignment. What has been replaced is closed when the last request that was judged by it is over.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { LoadedConfig } from "./config/load.ts";
+import { changedSections, NotTakenUp } from "./config/reload.ts";
+import { startOnlyChanges } from "./config/start-only.ts";
+import type { Held } from "./held.ts";
+import { logError } from "./log.ts";
+import { openSettings, type ProcessParts, type Settings } from "./settings.ts";
+
+/** The answers have left by then, and only records are missing. */
+const LAST_RECORDS_MS = 1_000;
+
+/** What a request holds. */
+export interface Lease {
+  readonly settings: Settings;
+  /** The request is over, its audit record written. */
+  end(): void;
+}
+
+/** Told of settings that have just taken the place of others. */
+export interface Replaced {
+  readonly settings: Settings;
+  /** Whether anything changed that an open stream was judged by. */
+  readonly judgement: boolean;
+}
+
+/** See the file's header. */
+export class InForce {
+  readonly #shared: ProcessParts;
+  readonly #listeners: ((replaced: Replaced) => void)[] = [];
+  readonly #retiring = new Set<Promise<void>>();
+  #held: Held<Settings>;
+  #release: () => Promise<void>;
+  #closed = false;
+  /** Requests that hold settings, of whatever age. */
+  #leases = 0;
+  #onIdle: (() => void) | undefined;
+
+  private constructor(held: Held<Settings>, shared: ProcessParts) {
+    this.#held = held;
+    this.#release = held.hold();
+    this.#shared = shared;
+  }
+
+  /** @throws Error when something of the configuration cannot be opened; nothing is left open then */
+  static async open(loaded: LoadedConfig, shared: ProcessParts): Promise<InForce> {
+    return new InForce(await openSettings(loaded, shared), shared);
+  }
+
+  /** What a request that arrives now is judged by. For a look only; who keeps it enters. */
+  get settings(): Settings {
+    return this.#held.value;
+  }
+
+  /** Takes the settings for one request. */
+  enter(): Lease {
+    const held = this.#held;
+    const release = held.hold();
+    this.#leases += 1;
+    let over = false;
+    return {
+      settings: held.value,
+      end: () => {
+        if (over) return;
+        over = true;
+        this.#leases -= 1;
+        this.#retire(release());
+        if (this.#leases === 0) this.#onIdle?.();
+      },
+    };
+  }
+
+  /** Calls `listener` right after each replacement. */
+  onReplaced(listener: (replaced: Replaced) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /**
+   * Puts another configuration in force as a whole, keys included. Does nothing if nothing has changed.
+   * @throws NotTakenUp, or Error when something of it cannot be opened; all stays as it was then
+   */
+  async take(next: LoadedConfig): Promise<void> {
+    const before = this.#held.value;
+    const takesRestart = startOnlyChanges(before.loaded, next);
+    if (takesRestart.length > 0) throw new NotTakenUp(takesRestart);
+    const { keys, log } = this.#shared;
+    const ring = keys.prepare(next);
+    const sections = changedSections(before.loaded.config, next.config);
+    const secrets = !isDeepStrictEqual(before.loaded.secrets, next.secrets);
+    if (sections.length === 0 && !secrets) return;
+    const opened = await openSettings(next, this.#shared, before);
+    const release = opened.hold();
+    if (this.#closed) return release();
+    // From here on nothing can fail and nothing waits: ring and settings change together.
+    ring();
+    const retired = this.#release;
+    this.#held = opened;
+    this.#release = release;
+    log.info({ sections, secrets }, "configuration taken up");
+    const judgement = !isDeepStrictEqual(judgedBy(before.loaded), judgedBy(next));
+    for (const listener of this.#listeners) listener({ settings: opened.value, judgement });
+    this.#retire(retired());
+  }
+
+  /** Gives the last requests a moment to write their records, then closes what is in force and what was before. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#leases > 0) {
+      await new Promise<void>((resolve) => {
+        const late = setTimeout(resolve, LAST_RECORDS_MS);
+        this.#onIdle = () => {
+          clearTimeout(late);
+          resolve();
+        };
+      });
+    }
+    await this.#held.end();
+    await Promise.all(this.#retiring);
+  }
+
+  #retire(closing: Promise<void>): void {
+    const done = closing
+      .catch((error: unknown) => {
+        this.#shared.log.warn({ err: logError(error) }, "what was replaced was not closed in order");
+      })
+      .finally(() => this.#retiring.delete(done));
+    this.#retiring.add(done);
+  }
+}
+
+/** What decides on a stream that is open, and on its notifications: all but where things are written, and the ring. */
+function judgedBy({ config, secrets }: LoadedConfig): unknown {
+  const { keys, log, audit, admin, ...judging } = config;
+  const { credentials, upstreamCas, jwksFiles } = secrets;
+  return { judging, credentials, upstreamCas, jwksFiles };
+}

@@ -1,0 +1,193 @@
+/**
+ * One whole configuration, opened: everything a request is judged and served by. It never changes; another configuration is
+ * opened beside it and takes its place as a whole (in-force.ts). What both configurations have in common is kept open and
+ * shared, so that a changed policy costs neither connections nor the keys of issuers.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { type AuditLog, openAuditLog } from "./audit/sinks.ts";
+import { createAuthorizer } from "./authorization.ts";
+import type { Ask, Route } from "./call.ts";
+import type { LoadedConfig } from "./config/load.ts";
+import type { Config } from "./config/schema.ts";
+import { tokenBytesFor } from "./envelope/format.ts";
+import type { Gateway } from "./gateway.ts";
+import { compileGlobs } from "./glob.ts";
+import { Held } from "./held.ts";
+import { metadataDocuments } from "./http/metadata.ts";
+import { createReach, type Reach } from "./http/origin.ts";
+import type { Keys } from "./keys.ts";
+import type { Limits } from "./limits.ts";
+import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Output } from "./output.ts";
+import { createAuthenticator } from "./principal/jwt.ts";
+import type { Authenticator } from "./principal/principal.ts";
+import { type ResourceMetadata, resourceMetadataUrl, resourceUrl } from "./principal/resource-metadata.ts";
+import type { RedemptionStore } from "./redemption/store.ts";
+import { createUpstream, type Upstream, type UpstreamOptions } from "./upstream/dispatch.ts";
+
+/** See the file's header. */
+export interface Settings {
+  readonly loaded: LoadedConfig;
+  readonly gateway: Gateway;
+  /** By path, exactly as a request must spell it. */
+  readonly routes: ReadonlyMap<string, Route>;
+  /** Protected resource metadata, by path. */
+  readonly documents: ReadonlyMap<string, ResourceMetadata>;
+  readonly authenticator: Authenticator;
+  readonly reach: Reach;
+  readonly parts: Parts;
+}
+
+/** What settings hold open. */
+interface Parts {
+  readonly audit: Held<AuditLog>;
+  readonly authenticator: Held<Authenticator>;
+  /** By route. */
+  readonly upstreams: ReadonlyMap<
+    string,
+    { readonly options: UpstreamOptions; readonly held: Held<Upstream> }
+  >;
+}
+
+/** What there is one of in a process, whatever configuration is in force. */
+export interface ProcessParts {
+  readonly log: Log;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly random: (bytes: number) => Buffer;
+  /** The ring changes in place: a request that runs on when a key is removed must not seal with it. */
+  readonly keys: Keys;
+  readonly store: RedemptionStore;
+  readonly limits: Limits;
+  readonly metrics: Metrics;
+  /** Instead of the configured sinks. */
+  readonly audit: AuditLog | undefined;
+  readonly stdout: Output | undefined;
+}
+
+/**
+ * Opens a configuration.
+ * @param before settings to share parts with where these are the same
+ * @returns closes its parts, but for those that other settings share, when it is closed
+ * @throws Error when an audit file cannot be opened, or a key set is none; nothing is left open then
+ */
+export async function openSettings(
+  loaded: LoadedConfig,
+  shared: ProcessParts,
+  before?: Settings,
+): Promise<Held<Settings>> {
+  const { config, secrets } = loaded;
+  const { log, now } = shared;
+  const same = (pick: (from: LoadedConfig) => unknown): boolean =>
+    before !== undefined && isDeepStrictEqual(pick(before.loaded), pick(loaded));
+  const releases: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const release of releases.toReversed()) await release();
+  };
+  const take = <T>(held: Held<T>): Held<T> => {
+    releases.push(held.hold());
+    return held;
+  };
+  try {
+    const audit = take(
+      before !== undefined && same((from) => from.config.audit.sinks)
+        ? before.parts.audit
+        : new Held(await openAudit(config, shared), (sinks) => sinks.close()),
+    );
+    const authenticator = take(
+      before !== undefined && same((from) => [from.config.authentication, from.secrets.jwksFiles])
+        ? before.parts.authenticator
+        : new Held(
+            createAuthenticator(config.authentication, { log, now, jwksFiles: secrets.jwksFiles }),
+            async (made) => made.close?.(),
+          ),
+    );
+    const upstreams = new Map(
+      config.routes.map((route) => {
+        const options = upstreamOptions(loaded, route);
+        const known = before?.parts.upstreams.get(route.path);
+        const held =
+          known !== undefined && isDeepStrictEqual(known.options, options)
+            ? known.held
+            : new Held(createUpstream(options), (upstream) => upstream.close());
+        return [route.path, { options, held: take(held) }] as const;
+      }),
+    );
+    const routes = new Map(
+      [...upstreams].map(([path, { held }], index) => [
+        path,
+        openRoute(loaded, config.routes[index] as Config["routes"][number], held.value),
+      ]),
+    );
+    const settings: Settings = {
+      loaded,
+      gateway: openGateway(config, audit.value, shared),
+      routes,
+      documents: metadataDocuments(config),
+      authenticator: authenticator.value,
+      reach: createReach(config.server),
+      parts: { audit, authenticator, upstreams },
+    };
+    return new Held(settings, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function openAudit(config: Config, { audit, log, stdout }: ProcessParts): Promise<AuditLog> {
+  if (audit !== undefined) return Promise.resolve(audit);
+  return openAuditLog(config.audit.sinks, { log, ...optional("stdout", stdout) });
+}
+
+function openGateway(config: Config, audit: AuditLog, shared: ProcessParts): Gateway {
+  const { envelope } = config;
+  const { keys, store, now, random, limits, metrics, log } = shared;
+  // Nobody is asked for an answer that would be too large to bring.
+  const largest = tokenBytesFor(envelope.maxStateBytes, envelope.maxSchemaBytes);
+  const maxTokenBytes = Math.min(largest, config.server.limits.body);
+  return {
+    config,
+    authorizer: createAuthorizer(config.authorization),
+    roundTrip: { ...envelope, keys, maxTokenBytes, store, now, random },
+    limits,
+    metrics,
+    audit,
+    log,
+    now,
+  };
+}
+
+function upstreamOptions({ secrets }: LoadedConfig, route: Config["routes"][number]): UpstreamOptions {
+  const { url, timeouts, tls } = route.upstream;
+  const ca = secrets.upstreamCas.get(route.path);
+  return { url, timeouts, tls: { ...optional("ca", ca), ...optional("servername", tls?.servername) } };
+}
+
+function openRoute(
+  { config, secrets }: LoadedConfig,
+  route: Config["routes"][number],
+  upstream: Upstream,
+): Route {
+  const { publicUrl } = config.server;
+  const perTool = route.capability.tools.map(({ match, allow }) => ({
+    fits: compileGlobs(match),
+    allow: new Set(allow),
+  }));
+  const everywhere: ReadonlySet<Ask> = new Set(route.capability.allow);
+  return {
+    config: route,
+    resource: resourceUrl(publicUrl, route.path),
+    metadataUrl: resourceMetadataUrl(publicUrl, route.path),
+    upstream,
+    credential: secrets.credentials.get(route.path),
+    allowedAsks: (tool) =>
+      (tool === undefined ? undefined : perTool.find(({ fits }) => fits(tool))?.allow) ?? everywhere,
+  };
+}
+
+/** `{ [name]: value }`, or nothing where there is no value. */
+function optional<Name extends string, Value>(name: Name, value: Value | undefined): { [K in Name]?: Value } {
+  return (value === undefined ? {} : { [name]: value }) as { [K in Name]?: Value };
+}

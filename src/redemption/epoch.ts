@@ -13,9 +13,9 @@ export function newEpoch(random: Random = randomBytes): string {
 }
 
 /**
- * A new attempt id: 62 random bits as a decimal number. It has to differ among the attempts at one state only, and
- * Redis keeps a number of this size in place, where any other text would cost a second allocation per mark.
+ * A new attempt id: 64 random bits as 11 characters of base64url. It has to differ among the attempts at one state only,
+ * and whoever gives a state back must know it. Longer texts would cost the next size of memory per mark.
  */
 export function newAttempt(random: Random = randomBytes): string {
-  return (random(8).readBigUInt64BE() >> 2n).toString();
+  return random(8).toString("base64url");
 }

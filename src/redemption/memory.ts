@@ -9,6 +9,7 @@ import {
   type Redemption,
   type RedemptionStore,
   type StoreHealth,
+  type StoreReport,
   StoreUnavailable,
 } from "./store.ts";
 
@@ -79,7 +80,7 @@ class MemoryStore implements RedemptionStore {
     return { outcome: "redeemed", attempt };
   }
 
-  async release(jti: string, attempt: string): Promise<void> {
+  async release({ jti }: Pick<Mark, "jti">, attempt: string): Promise<void> {
     if (this.#marks.get(jti)?.attempt === attempt) this.#marks.delete(jti);
   }
 
@@ -87,6 +88,10 @@ class MemoryStore implements RedemptionStore {
     if (this.#closed) return { available: false, reason: "unreachable" };
     const full = this.#marks.size >= this.#maxMarks && this.#now() < this.#nextSweep;
     return full ? { available: false, reason: "full" } : { available: true };
+  }
+
+  report(): StoreReport {
+    return { available: this.health().available ? 1 : 0, refusing: 0, findings: new Map() };
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * What Redis runs, each atomically: redeem, refresh, release. The order of the checks is a security property, and
- * the argument for it is in docs/redemption.md. For Redis 6.2 and later: PXAT, and effects replication of scripts.
+ * the argument for it is in docs/redemption.md. For Redis 6.2 and later.
  *
  * The epoch record is one string: `<epoch> <detector> <clock> <memory>`, where
  * detector is `run_id:master_replid` of the server that last vouched for the epoch,
@@ -57,25 +57,26 @@ if wanted ~= record then redis.call('SET', KEYS[1], wanted) end
 }
 
 /**
- * KEYS: epoch record, mark. ARGV: new epoch, epoch of the state, expiry (Unix seconds), attempt,
- * `refuse` or `accept` (memory that evicts), `on` or `off` (comparison of epochs).
+ * KEYS: epoch record, hash of marks. ARGV: new epoch, epoch of the state, expiry (Unix seconds), attempt,
+ * `refuse` or `accept` (memory that evicts), `on` or `off` (comparison of epochs), jti, end of the hash (Unix milliseconds).
  * Returns [outcome or `eviction`, current epoch].
  */
 export const REDEEM = script(`${prelude(false)}
 if memory == 'evictable' and ARGV[5] == 'refuse' then return {'eviction', epoch} end
 
 local function refused(outcome)
-  local mark = redis.call('GET', KEYS[2])
+  local mark = redis.call('HGET', KEYS[2], ARGV[7])
   if mark and mark ~= ARGV[4] then return {'already_redeemed', epoch} end
   return {outcome, epoch}
 end
 if ARGV[6] ~= 'off' and ARGV[2] ~= epoch then return refused('epoch_mismatch') end
 if tonumber(now) >= tonumber(ARGV[3]) then return refused('expired') end
 
-local untilMs = string.format('%.0f', (tonumber(ARGV[3]) + ${MAX_LEEWAY_SECONDS}) * 1000)
-if redis.call('SET', KEYS[2], ARGV[4], 'NX', 'PXAT', untilMs) or redis.call('GET', KEYS[2]) == ARGV[4] then
+if redis.call('HSETNX', KEYS[2], ARGV[7], ARGV[4]) == 1 then
+  if redis.call('HLEN', KEYS[2]) == 1 then redis.call('PEXPIREAT', KEYS[2], ARGV[8]) end
   return {'redeemed', epoch}
 end
+if redis.call('HGET', KEYS[2], ARGV[7]) == ARGV[4] then return {'redeemed', epoch} end
 return {'already_redeemed', epoch}
 `);
 
@@ -84,8 +85,8 @@ export const REFRESH = script(`${prelude(true)}
 return {epoch, memory, policy}
 `);
 
-/** KEYS: mark. ARGV: attempt. Deletes the mark if that attempt holds it. */
+/** KEYS: hash of marks. ARGV: attempt, jti. Deletes the mark if that attempt holds it, and with the last one the hash. */
 export const RELEASE = script(`
-if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+if redis.call('HGET', KEYS[1], ARGV[2]) == ARGV[1] then return redis.call('HDEL', KEYS[1], ARGV[2]) end
 return 0
 `);

@@ -1,52 +1,49 @@
 /**
- * The store that gateways share: one Redis, one script call per redemption. docs/redemption.md has the argument.
+ * The store that gateways share: Redis, one script call per redemption. docs/redemption.md has the argument.
  * While Redis is away nothing is redeemed; there is no other place to look, on purpose.
  */
-import type { Log } from "../log.ts";
 import { before } from "../redis/deadline.ts";
 import { RedisFailure } from "../redis/failure.ts";
-import { openRedis, type RedisServers } from "../redis/open.ts";
+import type { RedisServers } from "../redis/open.ts";
 import type { RedisTarget } from "../redis/target.ts";
 import { newAttempt, newEpoch, type Random } from "./epoch.ts";
-import { REDEEM, REFRESH, RELEASE } from "./redeem.lua.ts";
+import { type Layout, layOut } from "./layout.ts";
+import { REDEEM, RELEASE } from "./redeem.lua.ts";
 import { OwedReleases } from "./releases.ts";
+import type { Standards } from "./server-state.ts";
 import {
   type Mark,
   type Redemption,
   type RedemptionStore,
   type StoreHealth,
+  type StoreReport,
   StoreUnavailable,
-  type UnavailableReason,
 } from "./store.ts";
+import { Watch } from "./watch.ts";
 
 const REDEEM_TIMEOUT_MS = 2000;
-const REFRESH_INTERVAL_MS = 1000;
 const START_WAIT_MS = 1000;
 const CLOSE_WAIT_MS = 2000;
 
 /** How a Redis store is made. */
-export interface RedisStoreOptions extends RedisTarget {
-  /** In front of every key; the same for all gateways that share states, different for those that do not. */
-  readonly keyPrefix: string;
-  /** False: epochs are not compared, and a Redis that loses marks lets states be redeemed again. */
-  readonly epoch: boolean;
-  /** What to do with a Redis that may evict marks. */
-  readonly eviction: "refuse" | "accept";
-  readonly log: Log;
-  readonly random?: Random;
-  /** Bound on a redemption, waiting for a lost store included; default 2000. */
-  readonly redeemTimeoutMs?: number;
-}
+export type RedisStoreOptions = RedisTarget &
+  Standards & {
+    /** In front of every key; the same for all gateways that share states, different for those that do not. */
+    readonly keyPrefix: string;
+    readonly random?: Random;
+    /** Bound on a redemption, waiting for a lost store included; default 2000. */
+    readonly redeemTimeoutMs?: number;
+  };
 
 /** A redemption store that can be told to look at Redis now. */
 export interface RedisStore extends RedemptionStore {
-  /** Reads epoch, role and memory policy and pays owed releases. Happens each second by itself. Never throws. */
+  /** Reads epochs, roles and memory policies and pays owed releases. Happens each second by itself. Never throws. */
   refresh(): Promise<void>;
 }
 
 /**
  * Makes a store on Redis. Resolves as soon as Redis has answered or failed once, after 1 s at the latest; connecting
- * goes on in the background. Throws if the URL or the CA cannot be used.
+ * goes on in the background. Throws if the target cannot be used.
  */
 export async function createRedisStore(options: RedisStoreOptions): Promise<RedisStore> {
   const store = new SharedStore(options);
@@ -57,92 +54,73 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Redi
 class SharedStore implements RedisStore {
   readonly #options: RedisStoreOptions;
   readonly #timeoutMs: number;
-  readonly #connection: RedisServers;
-  readonly #timer: NodeJS.Timeout;
-  readonly #started = Promise.withResolvers<void>();
+  readonly #layout: Layout;
+  readonly #watch: Watch;
+  readonly #servers: RedisServers;
   readonly #owed: OwedReleases;
-  #epoch: string | undefined;
-  #failure: UnavailableReason | undefined = "unreachable";
-  #logged: UnavailableReason | undefined;
-  /** A redemption was refused for want of rights since the last that was not. */
-  #lacking = false;
-  #memory = "kept";
-  #refreshing: Promise<void> | undefined;
   /** Redemptions that Redis may carry out; each settles within its own time. */
   readonly #sent = new Set<Promise<void>>();
   #closed: Promise<void> | undefined;
 
   constructor(options: RedisStoreOptions) {
+    const { epoch, eviction, log, random } = options;
     this.#options = options;
     this.#timeoutMs = options.redeemTimeoutMs ?? REDEEM_TIMEOUT_MS;
-    this.#connection = openRedis(options, this.#timeoutMs, {
-      ready: () => void this.#refreshNow(),
-      lost: (_link, reason, cause) => this.#fail(reason, cause),
-    });
+    this.#layout = layOut(options.keyPrefix, "cluster" in options);
     this.#owed = new OwedReleases(
-      // By text, not by name: what Redis does not know by name is sent twice, and then out of order.
-      (jti, attempt) => this.#connection.runInOrder(RELEASE, [this.#markKey(jti)], [attempt]),
-      () => options.log.warn({ store: this.#connection.name }, "too many releases are owed; one is dropped"),
+      (mark, attempt) =>
+        this.#servers.runInOrder(RELEASE, [this.#layout.place(mark).key], [attempt, mark.jti]),
+      () => log.warn({ store: this.#servers.name }, "too many releases are owed; one is dropped"),
     );
-    this.#timer = setInterval(() => void this.#tick(), REFRESH_INTERVAL_MS).unref();
+    this.#watch = new Watch({
+      ...{ target: options, epochs: this.#layout.epochs, timeoutMs: this.#timeoutMs },
+      ...{ epoch, eviction, log, random },
+      well: () => this.#owed.payAll(),
+    });
+    this.#servers = this.#watch.servers;
   }
 
   get started(): Promise<void> {
-    return this.#started.promise;
+    return this.#watch.started;
   }
 
-  epoch(): string | undefined {
-    return this.#epoch;
+  epoch(jti: string): string | undefined {
+    return this.#watch.epoch(this.#layout.epochOf(jti));
   }
 
   health(): StoreHealth {
-    return this.#failure === undefined ? { available: true } : { available: false, reason: this.#failure };
+    return this.#watch.health();
+  }
+
+  report(): StoreReport {
+    return this.#watch.report();
   }
 
   async redeem(mark: Mark): Promise<Redemption> {
     if (!Number.isSafeInteger(mark.exp)) return { outcome: "expired" };
-    const attempt = newAttempt(this.#options.random);
-    const deadline = performance.now() + this.#timeoutMs;
-    let sent = false;
-    const over = Promise.withResolvers<void>();
+    const key = this.#layout.epochOf(mark.jti);
+    const state = this.#watch.serverOf(key);
+    // The misses of others have shown it, and the watch will see it come back.
+    if (state.refusing)
+      throw new StoreUnavailable(state.failure ?? "unreachable", `Redis ${this.#servers.name}: away`);
     try {
-      for (;;) {
-        if (!(await this.#connection.whenReady(this.#epochKey(), deadline))) {
-          const reason = this.#failure === "unauthorized" ? "unauthorized" : "unreachable";
-          throw new StoreUnavailable(reason, `Redis ${this.#connection.name}: not connected`);
-        }
-        // Whoever closes waits for what was sent by then, and for nothing that is sent later.
-        if (this.#closed !== undefined && !sent)
-          throw new StoreUnavailable("unreachable", `Redis ${this.#connection.name}: closed`);
-        sent = true;
-        this.#sent.add(over.promise);
-        try {
-          return this.#outcome(await this.#redeemOnce(mark, attempt, deadline), attempt);
-        } catch (error) {
-          // The link broke: whether the script ran is unknown. The same attempt goes again, and knows its own mark.
-          if (!(error instanceof StoreUnavailable) || error.reason !== "unreachable") throw error;
-        }
-      }
+      return await this.#redeemWaiting(mark, key);
     } catch (error) {
-      // Nobody was told "redeemed" and nobody will be, so a mark of this attempt holds nothing. The release is written
-      // behind the redemption on the same link, before anyone hears of the failure and tries again.
-      if (sent) void this.release(mark.jti, attempt);
-      if (error instanceof StoreUnavailable && error.reason === "unauthorized") this.#lack(error.message);
-      throw error;
-    } finally {
-      this.#sent.delete(over.promise);
-      over.resolve();
+      if (!(error instanceof RedisFailure)) throw error;
+      const { reason, message } = error;
+      const server = this.#watch.serverOf(key);
+      if (reason === "unauthorized") server.lack(message);
+      if (reason === "unreachable" || reason === "timeout") server.miss(reason, message);
+      throw new StoreUnavailable(reason, message);
     }
   }
 
-  async release(jti: string, attempt: string): Promise<void> {
-    await this.#owed.add(jti, attempt);
+  async release(mark: Pick<Mark, "jti" | "exp">, attempt: string): Promise<void> {
+    await this.#owed.add(mark, attempt);
   }
 
   async refresh(): Promise<void> {
-    if (!(await this.#connection.whenReady(this.#epochKey(), performance.now() + this.#timeoutMs))) return;
-    await this.#refreshing;
-    await this.#refreshNow();
+    await this.#watch.refresh();
   }
 
   close(): Promise<void> {
@@ -151,157 +129,83 @@ class SharedStore implements RedisStore {
   }
 
   async #close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#watch.stop();
     const deadline = performance.now() + CLOSE_WAIT_MS;
     // A redemption that Redis carries out when nobody listens any more would burn the state of its owner.
     await Promise.all(this.#sent);
     // Whoever has just been told "redeemed" gives it back in this turn, if its request is gone.
     await new Promise<void>((resolve) => setImmediate(resolve));
-    if (this.#owed.size > 0 && (await this.#connection.whenReady(this.#epochKey(), deadline))) {
-      await before(deadline, this.#owed.payAll(), () => undefined);
-    }
+    await this.#owed.payBy(deadline, (mark) =>
+      this.#servers.whenReady(this.#layout.place(mark).key, deadline),
+    );
     if (this.#owed.size > 0) {
-      const fields = { store: this.#connection.name, owed: this.#owed.size };
+      const fields = { store: this.#servers.name, owed: this.#owed.size };
       this.#options.log.warn(fields, "closed while releases are owed; their states may stay spent");
     }
-    this.#failure = "unreachable";
-    await this.#connection.close();
-    this.#started.resolve();
+    await this.#watch.close();
   }
 
-  async #redeemOnce(mark: Mark, attempt: string, deadline: number): Promise<unknown> {
+  async #redeemWaiting(mark: Mark, key: string): Promise<Redemption> {
+    const attempt = newAttempt(this.#options.random);
+    const deadline = performance.now() + this.#timeoutMs;
+    const over = Promise.withResolvers<void>();
+    let sent = false;
+    try {
+      for (;;) {
+        if (!(await this.#servers.whenReady(key, deadline))) {
+          const unauthorized = this.#watch.serverOf(key).failure === "unauthorized";
+          const reason = unauthorized ? "unauthorized" : "unreachable";
+          throw new RedisFailure(reason, `Redis ${this.#servers.name}: not connected`);
+        }
+        // Whoever closes waits for what was sent by then, and for nothing that is sent later.
+        if (this.#closed !== undefined && !sent)
+          throw new RedisFailure("unreachable", `Redis ${this.#servers.name}: closed`);
+        sent = true;
+        this.#sent.add(over.promise);
+        try {
+          return this.#outcome(await this.#redeemOnce(mark, key, attempt, deadline), key, attempt);
+        } catch (error) {
+          // The link broke: whether the script ran is unknown. The same attempt goes again, and knows its own mark.
+          const lost = error instanceof RedisFailure && error.reason === "unreachable";
+          if (!lost || performance.now() >= deadline) throw error;
+        }
+      }
+    } catch (error) {
+      // Nobody was told "redeemed" and nobody will be, so a mark of this attempt holds nothing. The release is written
+      // behind the redemption on the same link, before anyone hears of the failure and tries again.
+      if (sent) void this.release(mark, attempt);
+      throw error;
+    } finally {
+      this.#sent.delete(over.promise);
+      over.resolve();
+    }
+  }
+
+  async #redeemOnce(mark: Mark, key: string, attempt: string, deadline: number): Promise<unknown> {
     const { epoch, eviction, random } = this.#options;
-    const keys: [string, string] = [this.#epochKey(), this.#markKey(mark.jti)];
-    const args = [newEpoch(random), mark.epoch, String(mark.exp), attempt, eviction, epoch ? "on" : "off"];
-    const late = () => {
-      throw new StoreUnavailable("timeout", `Redis ${this.#connection.name}: no answer in time`);
-    };
-    return await before(
-      deadline,
-      this.#connection.run(REDEEM, keys, args, deadline).catch(asUnavailable),
-      late,
-    );
+    const { key: marks, until } = this.#layout.place(mark);
+    const state = [mark.epoch, String(mark.exp), attempt];
+    const args = [newEpoch(random), ...state, eviction, epoch ? "on" : "off", mark.jti, String(until)];
+    return await before(deadline, this.#servers.run(REDEEM, [key, marks], args, deadline), () => {
+      throw new RedisFailure("timeout", `Redis ${this.#servers.name}: no answer in time`);
+    });
   }
 
-  #outcome(reply: unknown, attempt: string): Redemption {
+  #outcome(reply: unknown, key: string, attempt: string): Redemption {
     const [outcome, epoch] = Array.isArray(reply) ? (reply as unknown[]) : [];
-    if (typeof epoch === "string") this.#learn(epoch);
+    if (typeof epoch === "string") this.#watch.learn(key, epoch);
     switch (outcome) {
       case "redeemed":
-        this.#lacking = false;
+        this.#watch.serverOf(key).redeemed();
         return { outcome, attempt };
       case "already_redeemed":
       case "epoch_mismatch":
       case "expired":
         return { outcome };
       case "eviction":
-        throw new StoreUnavailable("eviction", `Redis ${this.#connection.name}: it may evict marks`);
+        throw new StoreUnavailable("eviction", `Redis ${this.#servers.name}: it may evict marks`);
       default:
-        throw new StoreUnavailable("error", `Redis ${this.#connection.name}: unknown reply`);
+        throw new RedisFailure("error", `Redis ${this.#servers.name}: unknown reply`);
     }
   }
-
-  async #tick(): Promise<void> {
-    // A replica stays one until the name leads elsewhere, and only a new connection asks the name.
-    const link = this.#connection.linkTo(this.#epochKey());
-    if (this.#failure === "not_master" && link?.ready === true) link.reconnect();
-    else if (link?.ready === true) await this.#refreshNow();
-  }
-
-  #refreshNow(): Promise<void> {
-    this.#refreshing ??= this.#readAll().finally(() => {
-      this.#refreshing = undefined;
-    });
-    return this.#refreshing;
-  }
-
-  async #readAll(): Promise<void> {
-    try {
-      const reply = await this.#connection
-        .run(REFRESH, [this.#epochKey()], [newEpoch(this.#options.random)])
-        .catch(asUnavailable);
-      const [epoch, memory, policy] = Array.isArray(reply) ? (reply as unknown[]) : [];
-      if (typeof epoch !== "string") throw new StoreUnavailable("error", "unknown reply");
-      this.#learn(epoch);
-      this.#weigh(String(memory), String(policy));
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      this.#fail(error.reason, error.message);
-      return;
-    }
-    await this.#owed.payAll();
-  }
-
-  #learn(epoch: string): void {
-    if (epoch === this.#epoch) return;
-    if (this.#epoch !== undefined) {
-      const fields = { store: this.#connection.name };
-      this.#options.log.warn(fields, "the store began a new epoch; rounds in flight have to start over");
-    }
-    this.#epoch = epoch;
-  }
-
-  #weigh(memory: string, policy: string): void {
-    const { eviction, log } = this.#options;
-    const fields = { store: this.#connection.name, policy };
-    if (memory === "kept") {
-      this.#succeed();
-    } else if (eviction === "refuse") {
-      this.#fail("eviction", `maxmemory-policy is ${policy} and must be noeviction`);
-    } else {
-      if (this.#memory !== memory)
-        log.warn(fields, "the store may evict marks; states it forgets can be redeemed again");
-      this.#succeed();
-    }
-    this.#memory = memory;
-  }
-
-  #succeed(): void {
-    if (this.#failure !== undefined)
-      this.#options.log.info({ store: this.#connection.name }, "redemption store available");
-    this.#failure = undefined;
-    this.#logged = undefined;
-    this.#started.resolve();
-  }
-
-  #fail(reason: UnavailableReason, cause: string): void {
-    this.#failure = reason;
-    this.#started.resolve();
-    if (this.#logged === reason) return;
-    this.#logged = reason;
-    const fields = { store: this.#connection.name, reason, cause };
-    if (reason === "unauthorized") this.#options.log.error(fields, sentenceOf(cause));
-    else this.#options.log.warn(fields, "redemption store unavailable");
-  }
-
-  /** The once-a-second look needs fewer rights than a redemption does. */
-  #lack(cause: string): void {
-    if (this.#lacking || this.#failure !== undefined) return;
-    this.#lacking = true;
-    const fields = { store: this.#connection.name, reason: "unauthorized", cause };
-    this.#options.log.error(fields, sentenceOf(cause));
-  }
-
-  #epochKey(): string {
-    return `${this.#options.keyPrefix}epoch`;
-  }
-
-  #markKey(jti: string): string {
-    return `${this.#options.keyPrefix}m:${jti}`;
-  }
-}
-
-function asUnavailable(error: unknown): never {
-  if (error instanceof RedisFailure) throw new StoreUnavailable(error.reason, error.message);
-  throw error;
-}
-
-/** Waiting does not help here: says who has to do what. `cause` is what Redis answered. */
-function sentenceOf(cause: string): string {
-  const what = cause.includes("NOAUTH")
-    ? "Redis wants a password and got none; set redis.password"
-    : cause.includes("WRONGPASS")
-      ? "Redis does not accept the user name or password; check redis.username and redis.password"
-      : "Redis does not give this user the rights the gateway needs; give them to it with ACL SETUSER";
-  return `redemption store unavailable: ${what}`;
 }

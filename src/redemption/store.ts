@@ -3,6 +3,8 @@
  * The promise and its argument are in docs/redemption.md.
  */
 
+import type { Finding } from "../redis/description.ts";
+
 /**
  * Largest clock tolerance the configuration schema allows, in seconds. A mark outlives its state by this much,
  * so that no gateway that still accepts the state can meet a store that has forgotten its mark.
@@ -50,29 +52,45 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** State of a store for readiness and metrics. */
+/** State of a store for readiness. */
 export interface StoreHealth {
+  /** False when nothing can be redeemed; in a Cluster some states can be while others cannot. */
   readonly available: boolean;
-  /** Set when not available; one of `UnavailableReason`. */
-  readonly reason?: string;
+  /** Set when something cannot be redeemed. */
+  readonly reason?: UnavailableReason;
+}
+
+/** State of a store for metrics. Shares are of all states: 0 to 1, and more than two values in a Cluster only. */
+export interface StoreReport {
+  /** The share that can be redeemed. */
+  readonly available: number;
+  /** The share that is refused without waiting for a server. */
+  readonly refusing: number;
+  /** How many servers have what an operator should know of. */
+  readonly findings: ReadonlyMap<Finding, number>;
 }
 
 /** Keeps the marks of redeemed states. */
 export interface RedemptionStore {
-  /** The epoch to seal under: the last one read; undefined while none was ever read, and then nothing may be sealed. */
-  epoch(): string | undefined;
+  /**
+   * The epoch to seal the state `jti` under: the last one read; undefined while none was ever read, and then nothing may be
+   * sealed. In a Cluster the servers have epochs of their own, and the `jti` decides on the server.
+   */
+  epoch(jti: string): string | undefined;
   /**
    * Redeems a state: of all calls with the same `jti`, in all processes that share the store, at most one gets `redeemed`.
-   * Call it last, when every other check has passed. Throws `StoreUnavailable` only; waits up to 2 s for a lost store.
+   * Call it last, when every other check has passed. Throws `StoreUnavailable` only; waits up to 2 s for a
+   * store that was lost just now, and not at all for one that is known to be away.
    */
   redeem(mark: Mark): Promise<Redemption>;
   /**
    * Gives a redeemed state back, if `attempt` is the one that holds it. Only for rounds the upstream surely never got.
    * Never throws; while the store is away the release is kept and carried out when it is back.
    */
-  release(jti: string, attempt: string): Promise<void>;
-  /** Answers from memory, without I/O. */
+  release(mark: Pick<Mark, "jti" | "exp">, attempt: string): Promise<void>;
+  /** Answers from memory, without I/O; so does `report`. */
   health(): StoreHealth;
+  report(): StoreReport;
   /** Ends connections and timers. Redemptions after it throw `StoreUnavailable`. */
   close(): Promise<void>;
 }

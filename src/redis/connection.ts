@@ -5,7 +5,7 @@
 import { Redis, type RedisOptions } from "ioredis";
 import { type Locate, linkConnector } from "./connector.ts";
 import { before } from "./deadline.ts";
-import { RedisFailure, reasonOf } from "./failure.ts";
+import { type FailureReason, RedisFailure, reasonOf } from "./failure.ts";
 import type { Script } from "./script.ts";
 import { type Access, checkTrust } from "./target.ts";
 
@@ -31,7 +31,15 @@ export interface ConnectionEvents {
   /** Commands can be sent; what the listener sends goes out before anybody else's. */
   ready(link: Connection): void;
   /** The link is gone or could not be made, or Redis does not let us in; called for every try. */
-  lost(link: Connection, reason: "unreachable" | "unauthorized", cause: string): void;
+  lost(link: Connection, reason: FailureReason, cause: string): void;
+}
+
+/** Bounds of a script call. */
+export interface RunOptions {
+  /** After this time (`performance.now()` clock) nothing more is sent. */
+  readonly deadline?: number;
+  /** The server has to take keys of a hash slot that is on its way to it. */
+  readonly asking?: boolean;
 }
 
 /** A connection that reconnects by itself until it is closed. */
@@ -134,19 +142,29 @@ export class Connection {
     script: Script,
     keys: readonly string[],
     args: readonly string[],
-    deadline: number = Number.POSITIVE_INFINITY,
+    { deadline = Number.POSITIVE_INFINITY, asking = false }: RunOptions = {},
   ): Promise<unknown> {
     try {
-      return await this.#send(() => this.#redis.evalsha(script.sha, keys.length, ...keys, ...args));
+      return await this.#send(() => this.#redis.evalsha(script.sha, keys.length, ...keys, ...args), asking);
     } catch (error) {
       if (!isUnknownScript(error) || performance.now() >= deadline) throw error;
-      return await this.runText(script, keys, args);
+      return await this.runText(script, keys, args, { asking });
     }
   }
 
   /** As `run`, by text: where order among commands counts, for what a server does not know by name is sent twice. */
-  async runText(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    return await this.#send(() => this.#redis.eval(script.text, keys.length, ...keys, ...args));
+  async runText(
+    script: Script,
+    keys: readonly string[],
+    args: readonly string[],
+    { asking = false }: RunOptions = {},
+  ): Promise<unknown> {
+    return await this.#send(() => this.#redis.eval(script.text, keys.length, ...keys, ...args), asking);
+  }
+
+  /** Sends a command that needs no key, and answers with its reply. Throws as `run` does. */
+  async command(name: string, ...args: string[]): Promise<unknown> {
+    return await this.#send(() => this.#redis.call(name, ...args));
   }
 
   /** Drops the link and makes a new one: the name may lead to another server by now. */
@@ -169,15 +187,18 @@ export class Connection {
     if (linked) await before(performance.now() + 2 * CLOSE_TIMEOUT_MS, ended, () => undefined);
   }
 
-  async #send(command: () => Promise<unknown>): Promise<unknown> {
+  async #send(command: () => Promise<unknown>, asking = false): Promise<unknown> {
     if (!this.#open) throw new RedisFailure("unreachable", `Redis ${this.name}: not connected`);
     try {
+      // Both are written in this turn, so nothing comes between them; a refusal shows in what follows.
+      if (asking) this.#redis.asking().catch(() => undefined);
       return await command();
     } catch (error) {
       // The error itself stays here: ioredis hangs the command's arguments on it.
       const reason = reasonOf(error);
       if (reason === "unreachable") this.reconnect();
-      throw new RedisFailure(reason, `Redis ${this.name}: ${this.#scrub(error)}`);
+      const reply = error instanceof Error && error.name === "ReplyError" ? error.message : "";
+      throw new RedisFailure(reason, `Redis ${this.name}: ${this.#scrub(error)}`, reply);
     }
   }
 
@@ -197,5 +218,5 @@ export class Connection {
 
 /** True if the server does not know the script, and so has not run it. */
 function isUnknownScript(error: unknown): boolean {
-  return error instanceof RedisFailure && error.message.includes(": NOSCRIPT ");
+  return error instanceof RedisFailure && error.reply.startsWith("NOSCRIPT ");
 }

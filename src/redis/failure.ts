@@ -10,10 +10,17 @@ export type FailureReason = "unreachable" | "unauthorized" | "timeout" | "not_ma
 export class RedisFailure extends Error {
   override readonly name = "RedisFailure";
   readonly reason: FailureReason;
+  readonly #reply: string;
 
-  constructor(reason: FailureReason, message: string) {
+  constructor(reason: FailureReason, message: string, reply = "") {
     super(message);
     this.reason = reason;
+    this.#reply = reply;
+  }
+
+  /** The error that the server answered, as it came; empty where it answered none. Not for logs. */
+  get reply(): string {
+    return this.#reply;
   }
 }
 

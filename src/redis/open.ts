@@ -2,9 +2,11 @@
  * Scripts on the servers that hold the keys, whichever way Redis is set up. What runs here is sent once: nothing is
  * queued while there is no link, and nothing is sent again after a link was lost.
  */
-import { Connection, type ConnectionEvents } from "./connection.ts";
+import { Cluster } from "./cluster.ts";
+import { Connection, type ConnectionEvents, type ConnectionOptions } from "./connection.ts";
 import type { Script } from "./script.ts";
-import { parseRedisUrl, type RedisTarget } from "./target.ts";
+import { askSentinels } from "./sentinels.ts";
+import { access, parseRedisUrl, type RedisTarget, type Standalone, type Watched } from "./target.ts";
 
 /** The keys of one script: at least one, and in a Cluster all of one hash slot. */
 export type Keys = readonly [string, ...string[]];
@@ -33,24 +35,33 @@ export interface RedisServers {
  * @throws Error without credentials for a URL or a CA that cannot be used
  */
 export function openRedis(target: RedisTarget, timeoutMs: number, events: ConnectionEvents): RedisServers {
+  if ("cluster" in target) return new Cluster(target, timeoutMs, events);
+  return new OneServer(new Connection({ ...whereabouts(target), timeoutMs }, events));
+}
+
+/** How to get to the one server there is. */
+function whereabouts(target: Standalone | Watched): Omit<ConnectionOptions, "timeoutMs"> {
+  if ("sentinels" in target) {
+    const { name, password } = target.sentinels;
+    return {
+      ...access(target.username, target.password, target.tls),
+      name: `master ${name}`,
+      locate: askSentinels(target.sentinels),
+      secrets: [password ?? ""],
+    };
+  }
   const url = parseRedisUrl(target.url);
-  const username = target.username ?? url.username;
-  const password = target.password ?? url.password;
-  const tls = target.tls ?? (url.tls ? {} : undefined);
-  const connection = new Connection(
-    {
-      name: `${url.host}:${url.port}/${url.db}`,
-      locate: () => url,
-      db: url.db,
-      secrets: [target.url, url.rawPassword],
-      timeoutMs,
-      ...(username === undefined ? {} : { username }),
-      ...(password === undefined ? {} : { password }),
-      ...(tls === undefined ? {} : { tls }),
-    },
-    events,
-  );
-  return new OneServer(connection);
+  return {
+    ...access(
+      target.username ?? url.username,
+      target.password ?? url.password,
+      target.tls ?? (url.tls ? {} : undefined),
+    ),
+    name: `${url.host}:${url.port}/${url.db}`,
+    locate: () => url,
+    db: url.db,
+    secrets: [target.url, url.rawPassword],
+  };
 }
 
 class OneServer implements RedisServers {
@@ -71,7 +82,7 @@ class OneServer implements RedisServers {
   }
 
   async run(script: Script, keys: Keys, args: readonly string[], deadline?: number): Promise<unknown> {
-    return await this.#connection.run(script, keys, args, deadline);
+    return await this.#connection.run(script, keys, args, deadline === undefined ? {} : { deadline });
   }
 
   async runInOrder(script: Script, keys: Keys, args: readonly string[]): Promise<unknown> {

@@ -17,12 +17,24 @@ export interface TlsTrust {
 
 /** How to get in, the same on every server. */
 export interface Access {
-  /** Wins over the URL's. */
+  /** Wins over that of a URL, as the password does. */
   readonly username?: string;
-  /** Wins over the URL's. */
   readonly password?: string;
   /** Given, even if empty: TLS, also for `redis://`. */
   readonly tls?: TlsTrust;
+}
+
+/** What is known of how to get in. */
+export function access(
+  username: string | undefined,
+  password: string | undefined,
+  tls: TlsTrust | undefined,
+): Access {
+  return {
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls === undefined ? {} : { tls }),
+  };
 }
 
 /** One server, or a name that leads to the one that is master. */
@@ -31,8 +43,25 @@ export interface Standalone extends Access {
   readonly url: string;
 }
 
+/** The Sentinels of one master; user, password and TLS are theirs. */
+export interface SentinelSet extends Access {
+  /** Name of the master. */
+  readonly name: string;
+  readonly nodes: readonly Address[];
+}
+
+/** A master that Sentinels watch. */
+export interface Watched extends Access {
+  readonly sentinels: SentinelSet;
+}
+
+/** A Cluster; one node that answers is enough to find the others. */
+export interface Clustered extends Access {
+  readonly cluster: { readonly nodes: readonly Address[] };
+}
+
 /** Any way to set Redis up. */
-export type RedisTarget = Standalone;
+export type RedisTarget = Standalone | Watched | Clustered;
 
 /** A URL taken apart; the texts are decoded but for `rawPassword`. */
 export interface RedisUrl extends Address {

@@ -76,9 +76,10 @@ function nextClaims(
   if (round > maxRounds || exp <= iat) {
     throw new Refusal("round_limit", round > maxRounds ? "max_rounds" : "max_age");
   }
-  const epoch = context.store.epoch();
-  if (epoch === undefined) throw new Refusal("store_unavailable", "epoch_never_read");
+  // The state comes before the epoch: where states are spread over servers, it decides on the server.
   const jti = context.random(16).toString("base64url");
+  const epoch = context.store.epoch(jti);
+  if (epoch === undefined) throw new Refusal("store_unavailable", "epoch_never_read");
   return {
     jti,
     iat,

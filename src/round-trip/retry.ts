@@ -126,7 +126,7 @@ export async function redeem(
   });
   switch (redemption.outcome) {
     case "redeemed":
-      return () => context.store.release(claims.jti, redemption.attempt);
+      return () => context.store.release(claims, redemption.attempt);
     case "already_redeemed":
       throw new Refusal("already_redeemed", "already_redeemed");
     case "epoch_mismatch":

@@ -9,7 +9,10 @@ import { redisStore, sealed } from "../support/redis-store.ts";
 
 const PASSWORD = "p@ss/w:rd%41 x";
 /** The least that docs/redemption.md asks of an operator. */
-const LEAST = "~sg:* resetchannels -@all +eval +evalsha +info +time +get +set +del".split(" ");
+const LEAST =
+  "~sg:* resetchannels -@all +eval +evalsha +info +time +get +set +hget +hsetnx +hlen +hdel +pexpireat".split(
+    " ",
+  );
 
 async function guarded(t: { teardown(run: () => unknown): void }) {
   const server = await ownRedis(t);
@@ -27,7 +30,7 @@ t.test("a user with the least rights, by options and by URL", async (t) => {
     const first = await store.redeem(mark);
     t.match(first, { outcome: "redeemed" });
     t.same(await store.redeem(mark), { outcome: "already_redeemed" });
-    if (first.outcome === "redeemed") await store.release(mark.jti, first.attempt);
+    if (first.outcome === "redeemed") await store.release(mark, first.attempt);
     t.match(await store.redeem(mark), { outcome: "redeemed" });
   }
 });
@@ -64,7 +67,7 @@ t.test("no password where one is wanted, or a user that is off", async (t) => {
   const none = await redisStore(t, { url: server.url });
   t.same(none.health(), { available: false, reason: "unauthorized" });
   t.match(none.lines, [{ level: "error", message: /wants a password and got none; set redis\.password$/ }]);
-  t.equal(none.epoch(), undefined);
+  t.equal(none.epoch(""), undefined);
 });
 
 t.test("rights that do not reach are told, and nothing is spent", async (t) => {
@@ -72,15 +75,23 @@ t.test("rights that do not reach are told, and nothing is spent", async (t) => {
   const access = { url: server.url, username: "gate", password: PASSWORD };
   const store = await redisStore(t, access);
   const mark = sealed(store);
-  await server.command("ACL", "SETUSER", "gate", "-set");
+  await server.command("ACL", "SETUSER", "gate", "-hsetnx");
   for (const _ of [1, 2]) t.equal(await store.redeem(mark).catch((error) => error.reason), "unauthorized");
   t.match(
     store.lines.filter(({ level }) => level === "error"),
     [{ fields: { reason: "unauthorized" }, message: /rights the gateway needs/ }],
     "once",
   );
-  await server.command("ACL", "SETUSER", "gate", "+set");
+  await server.command("ACL", "SETUSER", "gate", "+hsetnx");
   t.match(await store.redeem(mark), { outcome: "redeemed" });
+  // A mark that was set before the right was wanted is given back.
+  for (const right of ["hlen", "pexpireat"]) {
+    const mark = sealed(store);
+    await server.command("ACL", "SETUSER", "gate", `-${right}`);
+    t.equal(await store.redeem(mark).catch((error) => error.reason), "unauthorized", right);
+    await server.command("ACL", "SETUSER", "gate", `+${right}`);
+    t.match(await store.redeem(mark), { outcome: "redeemed" }, right);
+  }
   for (const [taken, given] of [
     ["-eval", "+eval"],
     ["-info", "+info"],
@@ -104,7 +115,7 @@ t.test("a database that cannot be selected is not another one", async (t) => {
   const store = await redisStore(t, { url: `${server.url}/1`, username: "gate", password: PASSWORD });
   t.same(store.health(), { available: false, reason: "unauthorized" });
   t.match(store.lines, [{ level: "error", fields: { cause: /select/ }, message: /rights/ }]);
-  t.equal(store.epoch(), undefined);
+  t.equal(store.epoch(""), undefined);
   await server.command("ACL", "SETUSER", "gate", "+select");
   await store.refresh();
   t.same(store.health(), { available: true });
@@ -176,7 +187,7 @@ t.test("TLS", async (t) => {
     ]) {
       const store = await redisStore(t, tls === undefined ? { url } : { url, tls });
       t.same(store.health(), { available: false, reason: "unreachable" });
-      t.equal(store.epoch(), undefined);
+      t.equal(store.epoch(""), undefined);
     }
   });
 });

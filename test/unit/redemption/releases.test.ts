@@ -1,18 +1,20 @@
 import t from "tap";
 import { OwedReleases } from "../../../src/redemption/releases.ts";
 
+const A = { jti: "a", exp: 1_800_000_000 };
+
 t.test("what the store did not answer is sent again, what it answered is not", async (t) => {
   const sent: string[] = [];
   let away = true;
   const owed = new OwedReleases(
-    async (jti, attempt) => {
+    async ({ jti }, attempt) => {
       sent.push(`${jti}/${attempt}`);
       if (away) throw new Error("away");
     },
     () => t.fail("there is room"),
   );
-  await owed.add("a", "1");
-  await owed.add("a", "2");
+  await owed.add(A, "1");
+  await owed.add(A, "2");
   t.same(sent.splice(0), ["a/1", "a/2"]);
   away = false;
   await owed.payAll();
@@ -24,10 +26,10 @@ t.test("what the store did not answer is sent again, what it answered is not", a
 t.test("it is sent before the caller goes on", async (t) => {
   const sent: string[] = [];
   const owed = new OwedReleases(
-    async (jti) => sent.push(jti),
+    async ({ jti }) => sent.push(jti),
     () => t.fail("there is room"),
   );
-  void owed.add("a", "1");
+  void owed.add(A, "1");
   t.same(sent, ["a"]);
 });
 
@@ -39,7 +41,7 @@ t.test("the debt is bounded, and its overflow is told", async (t) => {
     throw new Error("away");
   };
   const owed = new OwedReleases(away, () => dropped++);
-  for (let i = 0; i < 10_003; i++) await owed.add("a", String(i));
+  for (let i = 0; i < 10_003; i++) await owed.add(A, String(i));
   t.equal(sent, 10_000);
   t.equal(dropped, 3);
 });

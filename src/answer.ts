@@ -10,10 +10,20 @@ import type { Claims } from "./envelope/format.ts";
 import { Refusal } from "./errors.ts";
 import { JsonError, type JsonText, type Node, scan } from "./json/scan.ts";
 import { type Edit, editObject, keepItems, replace, splice } from "./json/splice.ts";
+import { judgeLists } from "./list-rules.ts";
 import { type Filtered, filterList, isHiddenUpdate, isList, privateMembers } from "./lists.ts";
 import { servedVersions } from "./mcp/era.ts";
 import { parseServerMessage, sameId } from "./mcp/message.ts";
 import type { Target } from "./mcp/methods.ts";
+import { NotificationWatch } from "./mcp/notifications.ts";
+import {
+  codeFinding,
+  hintFinding,
+  isCacheable,
+  isEmptyResource,
+  lacksServerInfo,
+  RESOURCE_NOT_FOUND,
+} from "./mcp/result-rules.ts";
 import { sealRound } from "./round-trip/result.ts";
 import type { RoundTripContext } from "./round-trip/retry.ts";
 
@@ -25,6 +35,8 @@ export interface AnswerContext {
   readonly call: Call;
   /** Claims of the state that this request redeemed, if it was a retry. */
   readonly redeemed: Claims | undefined;
+  /** What the stream has carried so far; made with its first notification. */
+  watch?: NotificationWatch;
 }
 
 /** What leaves for one message. `final` answers the request; a dropped message leaves nothing. */
@@ -103,10 +115,11 @@ function idEdit(call: Call, doc: JsonText, id: string | undefined): Edit[] {
 }
 
 function judgeNotification(
-  { authorizer, call }: AnswerContext,
+  context: AnswerContext,
   doc: JsonText,
   message: { readonly method: string; readonly params: Node | undefined },
 ): Answer {
+  const { authorizer, call } = context;
   if (TASK_NOTIFICATIONS.test(message.method)) return { kind: "dropped", detail: "tasks" };
   for (const name of ["requestState", "inputRequests"]) {
     if (doc.get(message.params, name) !== undefined)
@@ -114,7 +127,11 @@ function judgeNotification(
   }
   if (isHiddenUpdate(authorizer, call.journey.principal, doc, message))
     return { kind: "dropped", detail: "hidden_resource" };
-  return { kind: "notification", bytes: doc.bytes };
+  context.watch ??= new NotificationWatch(call.doc, call.message);
+  const acted = context.watch.findings(doc, message).filter((finding) => call.journey.acts(finding));
+  return acted[0] === undefined
+    ? { kind: "notification", bytes: doc.bytes }
+    : { kind: "dropped", detail: acted[0].detail };
 }
 
 function judgeResult(context: AnswerContext, doc: JsonText, result: Node, idEdits: Edit[]): Answer {
@@ -140,7 +157,12 @@ function judgeResult(context: AnswerContext, doc: JsonText, result: Node, idEdit
     case "complete":
       return final(
         isToolError(call, doc, result) ? "tool_error" : "complete",
-        complete(context, doc, result),
+        complete(context, doc, result, false),
+      );
+    case undefined:
+      return final(
+        isToolError(call, doc, result) ? "tool_error" : "complete",
+        complete(context, doc, result, true),
       );
     default:
       // Unknown types, and tasks: an extension that the gateway took out of the declared capabilities.
@@ -148,10 +170,9 @@ function judgeResult(context: AnswerContext, doc: JsonText, result: Node, idEdit
   }
 }
 
-/** Absent means complete (basic/index); it is not added, since that is the server's to say. */
-function resultType(doc: JsonText, result: Node): string {
+function resultType(doc: JsonText, result: Node): string | undefined {
   const node = doc.get(result, "resultType");
-  if (node === undefined) return "complete";
+  if (node === undefined) return undefined;
   if (doc.kind(node) !== "string" || !doc.wellFormed(node))
     throw new Refusal("upstream_fault", "result_type");
   return doc.string(node);
@@ -163,28 +184,48 @@ function isToolError(call: Call, doc: JsonText, result: Node): boolean {
   return call.message.method === "tools/call" && isError !== undefined && doc.kind(isError) === "true";
 }
 
-function complete(context: AnswerContext, doc: JsonText, result: Node): Filtered {
+/** @param untyped it has no resultType, which counts as complete (basic/index) */
+function complete(context: AnswerContext, doc: JsonText, result: Node, untyped: boolean): Filtered {
   const { authorizer, call, redeemed } = context;
+  const { journey } = call;
   const { method } = call.message;
   // A result of a request that carried answers must not be cached either (server/utilities/caching).
   const answered = redeemed !== undefined || call.doc.get(call.params, "inputResponses") !== undefined;
   const personal = answered || (isList(method) && !authorizer.open);
-  const set: Record<string, string> = personal
-    ? privateMembers(doc, result, isList(method) || method === "resources/read")
-    : {};
+  judgeResultRules(call, doc, result);
+  const { dropped, unshared } = judgeLists(call, doc, result);
+  const hint = answered ? undefined : hintFinding(doc, result, method);
+  const unhinted = hint !== undefined && journey.acts(hint);
+  const set: Record<string, string> =
+    personal || unhinted || unshared ? privateMembers(doc, result, isCacheable(method)) : {};
+  if (untyped && journey.acts({ rule: "protocol/result-type-missing", detail: "missing" })) {
+    set["resultType"] = '"complete"';
+  }
   // Where policy can hide a resource from others, no shared cache may hand it to them.
   if (!authorizer.open && doc.get(result, "cacheScope") !== undefined) set["cacheScope"] = '"private"';
   // Some servers mark a state-only round complete (Go SDK); its state must not leave in clear.
   const remove = new Set(["requestState"].filter((name) => doc.get(result, name) !== undefined));
   if (doc.get(result, "inputRequests") !== undefined)
     throw new Refusal("upstream_fault", "questions_in_complete");
-  const { edits, hidden } = filterList(authorizer, call.journey.principal, doc, result, method);
+  const { edits, hidden } = filterList(authorizer, journey.principal, doc, result, method, dropped);
   const all = [
     ...edits,
     ...(method === "server/discover" ? discoverEdits(call, doc, result) : []),
     ...(remove.size > 0 || Object.keys(set).length > 0 ? editObject(doc, result, { set, remove }) : []),
   ];
   return { edits: all, hidden };
+}
+
+/** What a complete result is refused for. @throws Refusal */
+function judgeResultRules({ journey, message, target }: Call, doc: JsonText, result: Node): void {
+  if (journey.modes["protocol/server-info"] !== "off" && lacksServerInfo(doc, result)) {
+    const finding = { rule: "protocol/server-info", detail: "server_info" } as const;
+    if (journey.acts(finding)) throw new Refusal("upstream_fault", finding.detail);
+  }
+  if (target !== undefined && message.method === "resources/read" && isEmptyResource(doc, result)) {
+    const finding = { rule: "protocol/missing-resource", detail: "empty_contents" } as const;
+    if (journey.acts(finding)) throw unknownTarget(target, "upstream");
+  }
 }
 
 /** The versions and extensions that the gateway does not serve are not offered. */
@@ -215,28 +256,38 @@ function discoverEdits(call: Call, doc: JsonText, result: Node): Edit[] {
 
 function judgeError(context: AnswerContext, doc: JsonText, error: Node, idEdits: Edit[]): Answer {
   const { call, authorizer } = context;
-  const code = doc.value(doc.get(error, "code") ?? error);
+  const node = doc.get(error, "code") ?? error;
+  const code = doc.value(node);
   if (typeof code !== "number") throw new Refusal("upstream_fault", "error_shape");
   if (code === URL_ELICITATION_REQUIRED) throw new Refusal("upstream_fault", "questions_in_error");
   if (code === MISSING_CAPABILITY) {
     const required = doc.get(doc.get(error, "data"), "requiredCapabilities");
     throw judgeUpstreamMissing(required && doc.value(required), call.declared, call.allow);
   }
+  if (code === METHOD_NOT_FOUND && call.message.method === "server/discover") {
+    if (call.journey.acts({ rule: "protocol/discover", detail: "discover" }))
+      throw new Refusal("upstream_fault", "discover");
+  }
   // Where policy hides methods or targets, "no such thing" must read the same whether the gateway or the server says it.
   if (code === METHOD_NOT_FOUND && !authorizer.open) throw new Refusal("method_not_found", "upstream");
   if (
-    code === INVALID_PARAMS &&
+    (code === INVALID_PARAMS || code === RESOURCE_NOT_FOUND) &&
     call.target !== undefined &&
     !authorizer.open &&
     saysUnknown(doc, error, call.target)
   ) {
     throw unknownTarget(call.target, "upstream");
   }
+  const wrong = codeFinding(code);
+  const mended = wrong !== undefined && call.journey.acts(wrong.finding) ? wrong.instead : undefined;
   return {
     kind: "final",
     outcome: "error",
-    bytes: splice(doc.bytes, idEdits),
-    rpcCode: code,
+    bytes: splice(
+      doc.bytes,
+      mended === undefined ? idEdits : [...idEdits, replace(doc, node, String(mended))],
+    ),
+    rpcCode: mended ?? code,
     hidden: 0,
     sealed: undefined,
   };

@@ -8,6 +8,8 @@ import type { Declared } from "./mcp/capabilities.ts";
 import type { RequestMessage } from "./mcp/message.ts";
 import type { Target } from "./mcp/methods.ts";
 import type { Credential } from "./upstream/credentials.ts";
+import type { ModesByTool } from "./rules/modes.ts";
+import type { SeenLists } from "./seen-lists.ts";
 import type { Upstream } from "./upstream/dispatch.ts";
 
 /** What a server may be let to ask (configuration `capability.allow`). */

@@ -27,7 +27,9 @@ import { decideEra } from "./mcp/era.ts";
 import { type NotificationMessage, parseClientMessage } from "./mcp/message.ts";
 import { mirroredName } from "./mcp/methods.ts";
 import { checkMirrored } from "./mcp/mirrored-headers.ts";
+import { judgeParams, judgeRequest } from "./request-rules.ts";
 import { openRetry, type Retry, type RoundTripContext, redeem } from "./round-trip/retry.ts";
+import type { Versions } from "./seen-lists.ts";
 import { printEvent } from "./sse.ts";
 import { modernHeaders } from "./upstream/credentials.ts";
 import type { UpstreamResponse } from "./upstream/dispatch.ts";
@@ -77,12 +79,15 @@ export async function serve(
   });
   // authorization
   const { target, refusal } = admit(gateway.authorizer, journey, doc, message);
+  const tool = target?.kind === "tool" ? target.name : undefined;
+  journey.modes = journey.route.modes(tool);
+  judgeRequest(journey, doc, message);
   if (message.type === "notification") {
     if (refusal !== undefined) throw refusal;
     return notify(gateway, journey, reply, doc, message, era.version);
   }
   // capability
-  const allow = journey.route.allowedAsks(target?.kind === "tool" ? target.name : undefined);
+  const allow = journey.route.allowedAsks(tool);
   const declared = parseDeclared(doc, message.meta);
   const narrowed = message.meta === undefined ? [] : narrow(doc, message.meta, allow);
   const call: Call = {
@@ -179,10 +184,18 @@ async function forward(
   const mirrored = { method: message.method, target: mirroredName(doc, message), version: call.version };
   const headers = modernHeaders(journey.headers, mirrored, journey.route.credential);
   if (judged.refusal !== undefined) throw judged.refusal;
+  judgeParams(journey, doc, call.params, annotationsOf(call));
   const release = retry.kind === "retry" ? await spend(gateway, call, retry.claims) : undefined;
   // upstream
   const response = await send(journey, { method: "POST", headers, body, openEnded, release });
   await answer(gateway, call, retry.kind === "retry" ? retry.claims : undefined, response, reply);
+}
+
+/** What is known of the headers of the tool that is called. */
+function annotationsOf({ journey, message, target }: Call): Versions | undefined {
+  return message.method === "tools/call" && target !== undefined
+    ? journey.route.seen.annotationsOf(target.name)
+    : undefined;
 }
 
 function noteRetry(journey: Journey, retry: Retry): void {

@@ -6,12 +6,15 @@ import type { ServerResponse } from "node:http";
 import type { Draft } from "./audit/record.ts";
 import type { AuditLog } from "./audit/sinks.ts";
 import type { Route } from "./call.ts";
-import { Refusal } from "./errors.ts";
+import { Refusal, type RefusalCode } from "./errors.ts";
 import type { Headers } from "./http/framing.ts";
 import type { Limits, Place, Slot } from "./limits.ts";
 import { type Log, withoutQuery } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { ANONYMOUS, type Principal } from "./principal/principal.ts";
+import { type Finding, noteFinding } from "./rules/finding.ts";
+import type { Modes } from "./rules/modes.ts";
+import { ruleOfRefusal } from "./rules/refusals.ts";
 
 /** Where decisions are written. */
 export interface Witnesses {
@@ -32,6 +35,7 @@ export class Journey {
   id: string | null = null;
   headers: Headers = new Map();
   principal: Principal = ANONYMOUS;
+  #modes: Modes | undefined;
   /** The upstream may have got this request: from then on nobody may be told to send it again. */
   sent = false;
   /** Headers of every answer to this request, also of refusals. */
@@ -135,6 +139,53 @@ export class Journey {
     return harmless ? refusal : new Refusal("upstream_lost", refusal.detail);
   }
 
+  /** The modes of rules that hold for this request: those of its route, or of the tool that it turns out to call. */
+  get modes(): Modes {
+    this.#modes ??= this.route.modes(undefined);
+    return this.#modes;
+  }
+
+  set modes(modes: Modes) {
+    this.#modes = modes;
+  }
+
+  /**
+   * Counts a broken rule and notes it for audit, unless its mode is off.
+   * @returns whether the rule is enforced, so that the caller has to act: refuse, drop or mend
+   */
+  acts({ rule, detail, about }: Finding): boolean {
+    const mode = this.modes[rule];
+    if (mode === "off") return false;
+    const { metrics, log } = this.#witnesses;
+    metrics.finding(this.route.config.path, rule, mode);
+    const noted = noteFinding(this.draft.rules, { id: rule, mode, detail });
+    if (noted !== this.draft.rules || about !== undefined) {
+      const { requestId } = this;
+      log.info({ requestId, rule, mode, detail, ...(about === undefined ? {} : { about }) }, "rule broken");
+    }
+    this.draft.rules = noted;
+    return mode === "enforce";
+  }
+
+  /**
+   * `acts` for all findings of one check.
+   * @throws what `refuse` makes of the first finding whose rule is enforced, once all are noted
+   */
+  judge(findings: readonly Finding[], refuse: (finding: Finding) => Refusal): void {
+    let enforced: Finding | undefined;
+    for (const finding of findings) if (this.acts(finding)) enforced ??= finding;
+    if (enforced !== undefined) throw refuse(enforced);
+  }
+
+  /** A refusal that a rule stands behind, and that no check has noted already. */
+  #noteRefusal(code: RefusalCode | undefined, cause: string | undefined): void {
+    const rule = code === undefined ? undefined : ruleOfRefusal(code, cause ?? "");
+    if (rule === undefined || this.draft.rules?.some(({ id, mode }) => id === rule && mode === "enforce"))
+      return;
+    this.#witnesses.metrics.finding(this.route.config.path, rule, "enforce");
+    this.draft.rules = noteFinding(this.draft.rules, { id: rule, mode: "enforce", detail: cause ?? "" });
+  }
+
   /**
    * Writes the audit record, counts it, and logs a refusal in one line; later calls do nothing.
    * @param err what a refusal was caused by, for the log only
@@ -146,6 +197,7 @@ export class Journey {
     const ended = now();
     const outcome =
       this.stopped?.code === "cancelled" ? "cancelled" : (last.outcome ?? this.draft.outcome ?? "complete");
+    if (outcome === "refused") this.#noteRefusal(last.code, last.cause);
     const record = {
       type: "audit",
       time: new Date(ended).toISOString(),

@@ -21,6 +21,8 @@ const ITEM_NAMES: ReadonlyMap<string, KnownNames> = new Map(
   SHAPES.map(({ name }) => [name, knownNames(name)]),
 );
 
+const NONE: ReadonlySet<Node> = new Set();
+
 /** True for a method whose result is filtered. */
 export const isList = (method: string): boolean => LIST_METHODS.has(method);
 
@@ -37,6 +39,7 @@ export interface Filtered {
  * calls and of methods that the gateway does not know are data, and not looked into.
  * @param method the method that is answered, or undefined to go by the members of any result (legacy streams, where a result
  *   may be replayed)
+ * @param dropped items that a rule takes away from everybody
  * @throws Refusal `upstream_fault` for a list in two cases, or one that is no list
  */
 export function filterList(
@@ -45,9 +48,10 @@ export function filterList(
   doc: JsonText,
   result: Node,
   method: string | undefined,
+  dropped: ReadonlySet<Node> = NONE,
 ): Filtered {
   const known = method === undefined || isList(method) || method === "server/discover";
-  if (authorizer.open || !known) return { edits: [], hidden: 0 };
+  if ((authorizer.open && dropped.size === 0) || !known) return { edits: [], hidden: 0 };
   if (hasTwin(doc, result, LIST_NAMES)) throw new Refusal("upstream_fault", "case_twin");
   let hidden = 0;
   const edits = SHAPES.flatMap((shape) => {
@@ -58,9 +62,9 @@ export function filterList(
       throw new Refusal("upstream_fault", "list_shape");
     }
     return keepItems(doc, array, (item) => {
-      const shown = maySee(authorizer, principal, doc, item, shape);
+      const shown = authorizer.open || maySee(authorizer, principal, doc, item, shape);
       if (!shown) hidden += 1;
-      return shown;
+      return shown && !dropped.has(item);
     });
   });
   return { edits, hidden };

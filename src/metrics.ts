@@ -32,6 +32,8 @@ export interface Metrics {
   observe(record: AuditRecord): void;
   /** A redemption was tried: `redeemed`, `already_redeemed`, `epoch_mismatch`, `expired`, or why the store could not be used. */
   redemption(outcome: string): void;
+  /** A rule was broken, and its mode says what became of it. */
+  finding(route: string, rule: string, mode: string): void;
   /** The exposition text and its media type. */
   expose(): Promise<{ readonly type: string; readonly text: string }>;
 }
@@ -76,6 +78,12 @@ export function createMetrics(sources: {
     name: "sealgate_redemptions_total",
     help: "Redemptions by outcome",
     labelNames: ["outcome"],
+    registers,
+  });
+  const findings = new Counter({
+    name: "sealgate_rule_findings_total",
+    help: "Rules that were broken, by rule and mode",
+    labelNames: ["route", "rule", "mode"],
     registers,
   });
   const latency = new Histogram({
@@ -153,6 +161,7 @@ export function createMetrics(sources: {
       if (record.state !== undefined) opens.inc({ route, result: record.state });
     },
     redemption: (outcome) => redemptions.inc({ outcome }),
+    finding: (route, rule, mode) => findings.inc({ route, rule, mode }),
     expose: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   };
 }

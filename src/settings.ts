@@ -25,6 +25,8 @@ import type { Authenticator } from "./principal/principal.ts";
 import { type ResourceMetadata, resourceMetadataUrl, resourceUrl } from "./principal/resource-metadata.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
 import { createUpstream, type Upstream, type UpstreamOptions } from "./upstream/dispatch.ts";
+import { compileModes } from "./rules/modes.ts";
+import { SeenLists } from "./seen-lists.ts";
 
 /** See the file's header. */
 export interface Settings {
@@ -46,7 +48,12 @@ interface Parts {
   /** By route. */
   readonly upstreams: ReadonlyMap<
     string,
-    { readonly options: UpstreamOptions; readonly held: Held<Upstream> }
+    {
+      readonly options: UpstreamOptions;
+      readonly held: Held<Upstream>;
+      /** What its lists said; as long as it is the same server, and no longer. */
+      readonly seen: SeenLists;
+    }
   >;
 }
 
@@ -111,13 +118,14 @@ export async function openSettings(
           known !== undefined && isDeepStrictEqual(known.options, options)
             ? known.held
             : new Held(createUpstream(options), (upstream) => upstream.close());
-        return [route.path, { options, held: take(held) }] as const;
+        const seen = known?.held === held ? known.seen : new SeenLists();
+        return [route.path, { options, held: take(held), seen }] as const;
       }),
     );
     const routes = new Map(
-      [...upstreams].map(([path, { held }], index) => [
+      [...upstreams].map(([path, { held, seen }], index) => [
         path,
-        openRoute(loaded, config.routes[index] as Config["routes"][number], held.value),
+        openRoute(loaded, config.routes[index] as Config["routes"][number], held.value, seen),
       ]),
     );
     const settings: Settings = {
@@ -170,6 +178,7 @@ function openRoute(
   route: Config["routes"][number],
   upstream: Upstream,
 ): Route {
+  seen: SeenLists,
   const { publicUrl } = config.server;
   const perTool = route.capability.tools.map(({ match, allow }) => ({
     fits: compileGlobs(match),

@@ -8,6 +8,7 @@ import type { RefusalCode } from "../errors.ts";
 import type { JsonText, Node } from "../json/scan.ts";
 import type { Target } from "../mcp/methods.ts";
 import type { Principal } from "../principal/principal.ts";
+import type { NotedFinding } from "../rules/finding.ts";
 
 /** How a request ended. */
 export type Outcome =
@@ -69,6 +70,8 @@ export interface AuditRecord {
   readonly jti?: string;
   /** Items of a list that this principal may not see. */
   readonly hidden?: number;
+  /** Rules that were broken, what was done about it, and how they were broken; at most 32 different ones. */
+  readonly rules?: readonly NotedFinding[];
   /** Kinds of the questions that went out with this answer. */
   readonly asked?: readonly string[];
   /** Actions of the answers that came with this request. */

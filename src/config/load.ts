@@ -164,6 +164,7 @@ const FALLBACK: Whole = {
   redemption: SECTIONS.redemption.parse({}),
   capability: SECTIONS.capability.parse({}),
   authorization: SECTIONS.authorization.parse({}),
+  rules: SECTIONS.rules.parse({}),
   routes: [],
   errors: SECTIONS.errors.parse({}),
   audit: SECTIONS.audit.parse({}),

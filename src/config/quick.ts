@@ -36,6 +36,7 @@ export function quickConfig(upstreamUrl: string, listen: Partial<Listen> = {}): 
     redemption: SECTIONS.redemption.parse({ store: "memory" }),
     capability: SECTIONS.capability.parse({}),
     authorization: SECTIONS.authorization.parse({ default: "allow" }),
+    rules: SECTIONS.rules.parse({}),
     routes: routes.data,
     errors: SECTIONS.errors.parse({}),
     audit: SECTIONS.audit.parse({}),

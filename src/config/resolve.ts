@@ -10,7 +10,8 @@ type Required =
   | "envelope"
   | "roundTrip"
   | "redemption"
-  | "capability";
+  | "capability"
+  | "rules";
 type Always = Required | "authorization" | "routes" | "errors" | "audit" | "log";
 /** All sections: those that have defaults, and the optional ones if they stand in the file. */
 export type Whole = Pick<Sections, Always> & Partial<Pick<Sections, Exclude<keyof Sections, Always>>>;
@@ -48,7 +49,7 @@ export function referredTo(config: Config): { readonly files: string[]; readonly
  * @param folder what relative paths of files start from, absolute
  */
 export function resolveConfig(sections: Whole, folder: string): Config {
-  const { server, authentication, roundTrip, capability } = sections;
+  const { server, authentication, roundTrip, capability, rules } = sections;
   const publicUrl = server.publicUrl ?? `http://${printListen(server.listen)}`;
   const quiet = authentication.mode === "anonymous" && isLoopback(server.listen.host);
   const config: Config = {
@@ -64,6 +65,7 @@ export function resolveConfig(sections: Whole, folder: string): Config {
       legacy: route.legacy ?? (quiet ? "pass" : "refuse"),
       roundTrip: { ...roundTrip, ...route.roundTrip },
       capability: { ...capability, ...route.capability },
+      rules: { ...rules, ...route.rules },
     })),
     audit: {
       ...sections.audit,

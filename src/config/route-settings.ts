@@ -17,6 +17,7 @@ import {
 } from "./fields.ts";
 
 const MINUTE = 60_000;
+import { routeRules } from "./rule-settings.ts";
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
@@ -128,3 +129,4 @@ export const route = z.strictObject({
   roundTrip: routeRoundTrip.prefault({}).describe("Overrides of roundTrip."),
   capability: routeCapability.prefault({}).describe("Overrides of capability."),
 });
+  rules: routeRules.prefault({}).describe("Overrides of rules."),

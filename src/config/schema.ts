@@ -8,6 +8,7 @@ import { duration, flag, folder, instant, label, list, path, secretRef, size, so
 import { admin, redis, server } from "./listener-settings.ts";
 import { capability, roundTrip, route } from "./route-settings.ts";
 
+import { rules } from "./rule-settings.ts";
 export { ALGORITHMS } from "./caller-settings.ts";
 
 const KIB = 1_024;
@@ -98,6 +99,7 @@ export const SECTIONS = {
   routes: some(route).describe("The MCP servers served."),
   errors: z
     .strictObject({
+  rules: rules.prefault({}).describe("What becomes of messages that break a rule, for all routes."),
       httpStatus: z
         .enum(["spec", "ok"])
         .default("spec")
@@ -140,13 +142,16 @@ export type Capability = z.output<typeof capability>;
 /** One rule of `authorization`. An omitted selector means any. */
 export type Policy = z.output<typeof policy>;
 /** One route with everything resolved: overrides merged, defaults filled. */
-export type Route = Omit<z.output<typeof route>, "legacy" | "roundTrip" | "capability"> & {
+export type Route = Omit<z.output<typeof route>, "legacy" | "roundTrip" | "capability" | "rules"> & {
   legacy: "refuse" | "pass";
+/** Modes of rules; the first entry of `tools` that matches is laid over them. */
+export type Rules = z.output<typeof rules>;
   roundTrip: RoundTrip;
   capability: Capability;
 };
 
 /** The configuration with everything resolved: durations in milliseconds, sizes in bytes, file paths absolute. */
+  rules: Rules;
 export type Config = Omit<
   Sections,
   "admin" | "redis" | "keys" | "server" | "envelope" | "redemption" | "routes"

@@ -87,8 +87,8 @@ export function waitsForContinue(request: IncomingMessage, headers: Headers): bo
 }
 
 /**
- * Checks media type, content coding and `Accept` of a POST.
- * @throws Refusal `unsupported_media_type` or `not_acceptable`
+ * Checks media type and content coding of a POST.
+ * @throws Refusal `unsupported_media_type`
  */
 export function checkMediaTypes(headers: Headers): void {
   const { type, parameters } = mediaType(headers.get("content-type") ?? "");
@@ -98,15 +98,18 @@ export function checkMediaTypes(headers: Headers): void {
   }
   const coding = (headers.get("content-encoding") ?? "identity").trim().toLowerCase();
   if (coding !== "identity") throw new Refusal("unsupported_media_type", "content_coding");
+}
+
+/** Whether `Accept` admits both forms of an answer. */
+export function acceptsAnswers(headers: Headers): boolean {
   const accepted = list(headers.get("accept")).map((range) => mediaType(range));
-  for (const wanted of ["application/json", "text/event-stream"]) {
+  return ["application/json", "text/event-stream"].every((wanted) => {
     const family = `${wanted.slice(0, wanted.indexOf("/"))}/*`;
-    const fits = accepted.some(
+    return accepted.some(
       ({ type, parameters }) =>
         (type === wanted || type === family || type === "*/*") && Number(parameters.get("q") ?? 1) !== 0,
     );
-    if (!fits) throw new Refusal("not_acceptable", "accept");
-  }
+  });
 }
 
 /** Parses a media type (RFC 9110 section 8.3.1): names are case-insensitive, quoted parameters are unquoted. */

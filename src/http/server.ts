@@ -17,7 +17,7 @@ import { ToolErrorRejection } from "../round-trip/retry.ts";
 import type { Settings } from "../settings.ts";
 import { CLIENT_TIMEOUTS, type ClientTimeouts, Connections } from "./connections.ts";
 import { fromFramework, refuseBytes } from "./foreign-errors.ts";
-import { checkMediaTypes, type Headers, readHeaders, waitsForContinue } from "./framing.ts";
+import { acceptsAnswers, checkMediaTypes, type Headers, readHeaders, waitsForContinue } from "./framing.ts";
 import { isMetadataMethod, sendMetadata } from "./metadata.ts";
 import { checkHost, checkOrigin, preflightHeaders } from "./origin.ts";
 import { asRefusal, errorAnswer, toolErrorBody } from "./respond.ts";
@@ -146,7 +146,13 @@ export function buildServer(parts: ServerParts): Server {
     if (request.method !== "POST" && !session) {
       throw new Refusal("method_not_allowed", "http_method", { headers: { allow: "POST" } });
     }
-    if (request.method === "POST") checkMediaTypes(headers);
+    if (request.method === "POST") {
+      checkMediaTypes(headers);
+      if (!acceptsAnswers(headers)) {
+        const refuse = (): Refusal => new Refusal("not_acceptable", "accept");
+        journey.judge([{ rule: "http/accept", detail: "accept" }], refuse);
+      }
+    }
     journey.principal = await authenticator.authenticate(headers.get("authorization"), {
       url: route.resource,
       audiences: route.config.audiences,

@@ -28,12 +28,12 @@ export interface Mirrored {
 export function checkMirrored({ headers, message, name }: Mirrored): void {
   const required = message.type === "request";
   if (headers.method !== undefined) {
-    if (trim(headers.method) !== message.method) throw mismatch("Mcp-Method", "differs");
-  } else if (required) throw mismatch("Mcp-Method", "missing");
+    if (trim(headers.method) !== message.method) throw mismatch("Mcp-Method", "method_differs");
+  } else if (required) throw mismatch("Mcp-Method", "method_missing");
   if (name === undefined) return;
   if (headers.name !== undefined) {
-    if (decodeMirrored(headers.name) !== name) throw mismatch("Mcp-Name", "differs");
-  } else if (required) throw mismatch("Mcp-Name", "missing");
+    if (decodeMirrored(headers.name) !== name) throw mismatch("Mcp-Name", "name_differs");
+  } else if (required) throw mismatch("Mcp-Name", "name_missing");
 }
 
 /**
@@ -63,6 +63,11 @@ export function encodeMirrored(name: string): string {
 /** Whether a header may be passed on as an `Mcp-Param-*` header: a token after the prefix, a value of visible ASCII, space and tab. */
 export function isParamHeader(name: string, value: string): boolean {
   return PARAM_NAME.test(name) && HEADER_TEXT.test(value);
+}
+
+/** Whether a header value holds only what a header of MCP may: visible ASCII, space and tab. */
+export function isHeaderText(value: string): boolean {
+  return HEADER_TEXT.test(value);
 }
 
 /** Takes optional white space (RFC 9110, section 5.6.3: space and tab) off both ends. Linear in the value. */

@@ -81,9 +81,14 @@ export function openRetry(context: RoundTripContext, call: Call): Retry {
   }
   Object.assign(call.journey.draft, { state: "opened", ...auditChain(claims) });
   if (requestIdDigest(call.message.id) === claims.requestId) {
-    throw new Refusal("same_request_id", "same_request_id");
+    const refuse = (): Refusal => new Refusal("same_request_id", "same_request_id");
+    call.journey.judge([{ rule: "mrtr/same-request-id", detail: "same_request_id" }], refuse);
   }
   const edits = answers === undefined ? [] : checkAnswers(doc, answers, claims.asked);
+  if (claims.asked.some(({ key }) => doc.get(answers, key) === undefined)) {
+    const refuse = (): Refusal => new Refusal("invalid_input_responses", "answers_missing");
+    call.journey.judge([{ rule: "mrtr/answers-missing", detail: "answers_missing" }], refuse);
+  }
   const stateEdits =
     params === undefined
       ? []

@@ -7,6 +7,8 @@ export interface Finding {
   readonly rule: RuleId;
   /** Which way it was broken, from a bounded set of words: it is written to audit and metrics, and holds nothing of the input. */
   readonly detail: string;
+  /** What it is about, such as the name of a tool, for the log only. */
+  readonly about?: string;
   /** What the client may be told beside the rule, if the message is refused: bounded, and nothing secret. */
   readonly data?: Readonly<Record<string, unknown>>;
 }

@@ -160,6 +160,15 @@ export const HTTP = {
     action: "mend",
     core: "Nothing that a server puts there is read.",
   },
+  "http/unrelated-notification": {
+    meaning: "On the stream of a request nothing comes that only a subscription carries.",
+    page: PAGE,
+    level: "MUST",
+    side: "server",
+    rows: [78],
+    action: "drop",
+    mode: "report",
+  },
   "http/stream-end": {
     meaning: "The answer ends its stream, and streams leave with X-Accel-Buffering: no.",
     page: PAGE,

@@ -108,7 +108,7 @@ export const PROTOCOL = {
     mode: "enforce",
   },
   "protocol/progress-token": {
-    meaning: "A progress token is a string or a whole number, and no other request in flight has it.",
+    meaning: "A progress token is a string or a whole number.",
     page: PROGRESS,
     level: "MUST",
     side: "client",
@@ -153,13 +153,22 @@ export const PROTOCOL = {
     mode: "enforce",
   },
   "protocol/listen-id": {
-    meaning: "Every message of a subscription carries its id, which is that of the request.",
+    meaning: "The id that a message of a subscription carries is that of the subscription's request.",
     page: SUBSCRIPTIONS,
     level: "MUST",
     side: "server",
     rows: [95],
     action: "drop",
     mode: "enforce",
+  },
+  "protocol/listen-id-missing": {
+    meaning: "Every message of a subscription carries its id.",
+    page: SUBSCRIPTIONS,
+    level: "MUST",
+    side: "server",
+    rows: [95],
+    action: "drop",
+    mode: "report",
   },
   "protocol/response-shape": {
     meaning: "A response has the id of its request, and is a result or an error with code and message.",
@@ -171,12 +180,12 @@ export const PROTOCOL = {
     core: PARSING,
   },
   "protocol/list-varies": {
-    meaning: "A list does not change with the connection it is asked over.",
-    page: BASE,
+    meaning: "A list does not change to and fro between requests.",
+    page: "server/tools",
     level: "MUST",
     side: "server",
     rows: [99],
-    action: "refuse",
+    action: "mend",
     mode: "report",
   },
   "protocol/retired-code": {

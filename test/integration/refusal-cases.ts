@@ -162,7 +162,7 @@ export const CASES: Readonly<Record<RefusalCode, Case>> = {
     provoke: (p) => p.send({ ...TRANSFER, params: { ...TRANSFER.params, _meta: {} } }),
     cause: "protocol_version",
   },
-  header_mismatch: { provoke: plain({ "mcp-name": "other" }), cause: "differs" },
+  header_mismatch: { provoke: plain({ "mcp-name": "other" }), cause: "name_differs" },
   unsupported_version: {
     provoke: (p) => {
       const _meta = { "io.modelcontextprotocol/protocolVersion": "2027-01-01" };

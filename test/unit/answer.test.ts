@@ -4,14 +4,13 @@ import { type Authorizer, createAuthorizer } from "../../src/authorization.ts";
 import type { Ask, Call } from "../../src/call.ts";
 import { open } from "../../src/envelope/open.ts";
 import { Refusal } from "../../src/errors.ts";
-import type { Journey } from "../../src/journey.ts";
 import { scan } from "../../src/json/scan.ts";
 import { ephemeralKeyring } from "../../src/keyring.ts";
 import { parseDeclared } from "../../src/mcp/capabilities.ts";
 import { parseClientMessage } from "../../src/mcp/message.ts";
 import { targetOf } from "../../src/mcp/methods.ts";
-import { ANONYMOUS } from "../../src/principal/principal.ts";
 import { createMemoryStore } from "../../src/redemption/memory.ts";
+import { testJourney } from "../support/journey.ts";
 import { META } from "../support/meta.ts";
 
 const NOW = Date.UTC(2026, 10, 30);
@@ -48,7 +47,7 @@ function judge(text: string, asked: Asked = {}): Answer {
   const roundTrip = { maxRounds: 3, maxAge: 60_000, rejection: "error", answersWithoutState: "refuse" };
   const config = { path: "/mcp", upstream: { url: "http://u/mcp" }, roundTrip, legacy };
   const call: Call = {
-    journey: { route: { config }, principal: ANONYMOUS, draft: {} } as unknown as Journey,
+    journey: testJourney(config).journey,
     doc,
     message,
     params: message.params,

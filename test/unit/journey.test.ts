@@ -28,6 +28,7 @@ function setOut() {
       metrics: {
         observe: (record) => void observed.push(record),
         redemption: () => undefined,
+        finding: () => undefined,
         expose: async () => ({ type: "", text: "" }),
       },
       log,

@@ -1,0 +1,90 @@
+/**
+ * Rules of lists as the server sent them, before anything is taken out for one caller: which parameters go into headers, and whether
+ * the list may be kept. What is learnt is remembered for the calls that follow (seen-lists.ts).
+ */
+import type { Call } from "./call.ts";
+import type { JsonText, Node } from "./json/scan.ts";
+import { isList } from "./lists.ts";
+import { LIST_METHODS } from "./mcp/methods.ts";
+import { readName } from "./mcp/names.ts";
+import { type Annotation, mayBeAnnotated, readAnnotations } from "./mcp/param-annotations.ts";
+import { namesSecret } from "./mcp/secret-name.ts";
+import type { Finding } from "./rules/finding.ts";
+import type { SeenLists } from "./seen-lists.ts";
+
+/** What becomes of a list. */
+export interface ListVerdict {
+  /** Tools that are not passed on. */
+  readonly dropped: ReadonlySet<Node>;
+  /** It is not the same for everybody, or not said to be: no shared cache may keep it. */
+  readonly unshared: boolean;
+}
+
+const NOTHING: ListVerdict = { dropped: new Set(), unshared: false };
+/** Tools that the log names in one list. */
+const MAX_NAMED = 20;
+
+/** Judges the lists in a complete result, and notes what they say. */
+export function judgeLists(call: Call, doc: JsonText, result: Node): ListVerdict {
+  const { method } = call.message;
+  if (!isList(method) && method !== "server/discover") return NOTHING;
+  const { seen } = call.journey.route;
+  const dropped = judgeTools(call, doc, doc.get(result, "tools"), seen);
+  return { dropped, unshared: isList(method) && judgePage(call, doc, result, seen) };
+}
+
+function judgeTools(call: Call, doc: JsonText, tools: Node | undefined, seen: SeenLists): ReadonlySet<Node> {
+  if (tools === undefined || doc.kind(tools) !== "array") return NOTHING.dropped;
+  const annotated = mayBeAnnotated(doc);
+  if (!annotated && seen.tools === 0) return NOTHING.dropped;
+  const dropped = new Set<Node>();
+  let named = 0;
+  for (const tool of doc.items(tools)) {
+    const read = readName(doc, doc.get(tool, "name"), "tool");
+    if ("fault" in read) continue;
+    const { annotations, findings } = annotated
+      ? judgeTool(doc, tool)
+      : { annotations: [] as readonly Annotation[], findings: [] as readonly Finding[] };
+    seen.noteTool(read.name, annotations);
+    for (const finding of findings) {
+      const about = named++ < MAX_NAMED ? { about: read.name } : {};
+      if (call.journey.acts({ ...finding, ...about })) dropped.add(tool);
+    }
+  }
+  return dropped;
+}
+
+/** The annotations of a tool, if they are legal, and what is wrong with them. */
+function judgeTool(
+  doc: JsonText,
+  tool: Node,
+): { readonly annotations: readonly Annotation[]; readonly findings: readonly Finding[] } {
+  const read = readAnnotations(doc, doc.get(tool, "inputSchema"));
+  if ("fault" in read)
+    return { annotations: [], findings: [{ rule: "http/param-annotation", detail: read.fault }] };
+  const secret = read.annotations.some(({ path }) => namesSecret(path.at(-1) ?? ""));
+  return {
+    annotations: read.annotations,
+    findings: secret ? [{ rule: "http/secret-annotation", detail: "name" }] : [],
+  };
+}
+
+function judgePage(
+  { journey, doc: request, message, params }: Call,
+  doc: JsonText,
+  result: Node,
+  seen: SeenLists,
+): boolean {
+  const shape = LIST_METHODS.get(message.method);
+  const items = shape === undefined ? undefined : doc.get(result, shape.items);
+  if (items === undefined) return false;
+  const cursor = request.get(params, "cursor");
+  const scope = doc.get(result, "cacheScope");
+  const { varies, scopeVaries } = seen.notePage(message.method, {
+    first: cursor === undefined || request.kind(cursor) === "null",
+    scope: scope === undefined || doc.kind(scope) !== "string" ? undefined : doc.looseString(scope),
+    items: doc.bytes.subarray(doc.start(items), doc.end(items)),
+  });
+  const acted = varies && journey.acts({ rule: "protocol/list-varies", detail: "to_and_fro" });
+  return (scopeVaries && journey.acts({ rule: "cache/scope-varies", detail: "scope" })) || acted;
+}

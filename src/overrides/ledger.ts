@@ -15,8 +15,12 @@ export interface Owed {
   readonly instead: string;
 }
 
-interface Known extends Read {
+interface Known {
+  readonly entry: Entry;
+  readonly authentic: boolean;
   value: string;
+  /** What the value is signed with, as far as this ring can tell: key id and audience; empty for not. */
+  signedWith: string;
   /** What the store has in its place; empty for nothing. */
   stored: string;
 }
@@ -26,7 +30,7 @@ export class Ledger {
   readonly #known = new Map<string, Known>();
 
   /** Entries that count at a time (milliseconds), removals among them. */
-  live(now: number): Read[] {
+  live(now: number): Pick<Read, "entry" | "authentic">[] {
     return [...this.#known.values()].filter(({ entry }) => now < entry.until);
   }
 
@@ -57,9 +61,11 @@ export class Ledger {
     let ignored = 0;
     for (const known of this.#known.values()) known.stored = "";
     for (const [id, value] of pairs) {
-      const read = readEntry(signing, id, value);
       const known = this.#known.get(id);
       if (known !== undefined) known.stored = value;
+      // Nearly all of them, whenever one has changed.
+      if (known?.authentic === true && known.value === value) continue;
+      const read = readEntry(signing, id, value);
       if (read === undefined || !counts(read, now)) {
         ignored += 1;
         continue;
@@ -68,13 +74,13 @@ export class Ledger {
       if (known === undefined) {
         // Signed ones were bounded when they were set; what somebody plants must not keep them out.
         if (read.authentic || this.#known.size < MAX_ENTRIES)
-          this.#known.set(id, { ...read, value, stored: value });
+          this.#known.set(id, knownBy(read, value, signing));
         else ignored += 1;
       } else if (isNewer(read, known)) {
-        this.#known.set(id, { ...read, value, stored: value });
+        this.#known.set(id, knownBy(read, value, signing));
       } else if (printEntry(read.entry) === printEntry(known.entry)) {
         // Signed by another replica, with another key perhaps: no reason to write over each other.
-        known.value = value;
+        Object.assign(known, { value, signedWith: knownBy(read, value, signing).signedWith });
       }
     }
     return ignored;
@@ -85,13 +91,13 @@ export class Ledger {
    * @param signsAgain also what is not signed with the key that seals now
    */
   owed(signing: Signing, now: number, signsAgain: boolean): Owed[] {
-    const sealer = signing.ring.sealer(now / 1000).keyId.toString("hex");
+    const wanted = signatureOf(signing.ring.sealer(now / 1000).keyId.toString("hex"), signing);
     return [...this.#known].flatMap(([id, known]) => {
       const { entry, authentic, stored } = known;
       if (!(now < entry.until)) return [];
-      if (authentic && signsAgain) {
-        const read = readEntry(signing, id, known.value);
-        if (read?.authentic !== true || read.keyId !== sealer) known.value = signEntry(signing, entry, now);
+      if (authentic && signsAgain && known.signedWith !== wanted) {
+        known.value = signEntry(signing, entry, now);
+        known.signedWith = wanted;
       }
       // Nobody can tell which of two unsigned ones is right.
       const lost = authentic ? stored !== known.value : stored === "";
@@ -117,7 +123,13 @@ function counts({ entry, authentic }: Read, now: number): boolean {
   return forbids && entry.until - now <= TTL_MS.most;
 }
 
-function isNewer(read: Read, known: Read): boolean {
+const signatureOf = (keyId: string, { audience }: Signing): string => `${keyId} ${audience}`;
+
+function knownBy({ entry, authentic, keyId }: Read, value: string, signing: Signing): Known {
+  return { entry, authentic, value, stored: value, signedWith: authentic ? signatureOf(keyId, signing) : "" };
+}
+
+function isNewer(read: Read, known: Known): boolean {
   if (read.authentic !== known.authentic) return read.authentic;
   return read.entry.kind === "removal" && known.entry.kind !== "removal";
 }

@@ -17,7 +17,6 @@ import {
   Standing,
   shown,
 } from "./overrides.ts";
-import { Table } from "./table.ts";
 
 /** What an owner of the table brings. */
 export interface MemoryOverridesOptions {
@@ -45,6 +44,10 @@ class MemoryOverrides extends Standing implements OverridesDesk {
 
   known(): boolean {
     return true;
+  }
+
+  protected entries(): readonly Entry[] {
+    return this.#entries;
   }
 
   protected now(): number {
@@ -102,6 +105,6 @@ class MemoryOverrides extends Standing implements OverridesDesk {
 
   #put(entries: readonly (Revocation | Grant)[]): void {
     this.#entries = entries;
-    this.table = new Table(entries);
+    this.changed();
   }
 }

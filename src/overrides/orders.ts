@@ -3,6 +3,7 @@
  * from the store, and so does the newest birth that was revoked so far.
  */
 import * as z from "zod";
+import { MAX_LEEWAY_SECONDS } from "../redemption/store.ts";
 import {
   CAPABILITIES,
   type Entry,
@@ -116,3 +117,14 @@ export function makeRemoval({ id, until }: Entry, by: string, now: number): Remo
 
 const optional = (reason: string | undefined): { reason?: string } =>
   reason === undefined ? {} : { reason };
+
+/** The lifetimes of a configuration: the longest of all routes. */
+export function lifetimesOf(config: {
+  readonly envelope: { readonly ttl: number; readonly clockSkew: number };
+  readonly routes: readonly { readonly roundTrip: { readonly maxAge: number } }[];
+}): Lifetimes {
+  const { ttl, clockSkew } = config.envelope;
+  const skewSeconds = Math.ceil(clockSkew / 1000);
+  const longest = Math.max(ttl, ...config.routes.map(({ roundTrip }) => roundTrip.maxAge));
+  return { skewSeconds, chainSeconds: Math.ceil(longest / 1000) + skewSeconds + MAX_LEEWAY_SECONDS };
+}

@@ -4,7 +4,7 @@
  */
 import type { Ask } from "../config/schema.ts";
 import type { Principal } from "../principal/principal.ts";
-import type { Grant, Revocation } from "./entry.ts";
+import type { Entry, Grant, Revocation } from "./entry.ts";
 import type { GrantOrder, RevocationOrder } from "./orders.ts";
 import { type Chain, type Place, Table } from "./table.ts";
 
@@ -61,35 +61,47 @@ export class OverridesFull extends Error {
   override readonly name = "OverridesFull";
 }
 
-/** The store cannot be used now; whether the order took effect is not known if `unsure`. */
+/** The store cannot be used now. The message says so where it is not known whether the order took effect. */
 export class OverridesUnavailable extends Error {
   override readonly name = "OverridesUnavailable";
 }
 
-/** The half that both stores have in common: a table, and a clock to ask it by. */
+/** The half that both stores have in common: a table, made when it is asked after a change, and a clock to ask it by. */
 export abstract class Standing implements Overrides {
-  protected table = new Table();
+  #table: Table | undefined;
 
   abstract known(): boolean;
+  /** What counts now. */
+  protected abstract entries(): Iterable<Entry>;
   /** Milliseconds, by the clock that entries are set by. */
   protected abstract now(): number;
   /** False while grants have lapsed. */
   protected abstract grantsHold(): boolean;
 
   isRevoked(chain: Chain, principal: Principal, route: string): boolean {
-    return this.table.isRevoked(chain, { principal, route }, this.now());
+    return this.#inForce().isRevoked(chain, { principal, route }, this.now());
   }
 
   firstBirth(principal: Principal, route: string): number {
-    return this.table.firstBirth({ principal, route }, this.now());
+    return this.#inForce().firstBirth({ principal, route }, this.now());
   }
 
   asks(allowed: ReadonlySet<Ask>, place: Place): ReadonlySet<Ask> {
-    return this.table.asks(allowed, place, this.now(), this.grantsHold());
+    return this.#inForce().asks(allowed, place, this.now(), this.grantsHold());
+  }
+
+  /** To be called when `entries` has others to tell. */
+  protected changed(): void {
+    this.#table = undefined;
+  }
+
+  #inForce(): Table {
+    this.#table ??= new Table(this.entries());
+    return this.#table;
   }
 }
 
-/** What is in force, oldest first, and its numbers. */
+/** What is in force, oldest first; removals are not shown. */
 export function shown(
   entries: Iterable<{ readonly entry: { readonly kind: string }; readonly authentic: boolean }>,
 ): Shown[] {

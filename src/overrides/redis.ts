@@ -30,7 +30,6 @@ import {
   shown,
 } from "./overrides.ts";
 import { type Signing, signEntry } from "./signature.ts";
-import { Table } from "./table.ts";
 
 const READ_INTERVAL_MS = 400;
 /** Grants hold so long after Redis was last read, so that one slow answer does not end them. */
@@ -61,6 +60,8 @@ export interface RedisOverridesOptions {
   /** The clock that states are sealed by, in milliseconds since the epoch. */
   readonly now: () => number;
   readonly random?: (bytes: number) => Buffer;
+  /** Default 5,000. */
+  readonly grantsLapseMs?: number;
   /** False for a command that sets one entry and goes: no timer, nothing is written back. */
   readonly follow: boolean;
 }
@@ -120,13 +121,17 @@ class SharedOverrides extends Standing implements RedisOverrides {
     return this.#signing !== undefined;
   }
 
+  protected entries(): Entry[] {
+    return this.#ledger.live(this.now()).map(({ entry }) => entry);
+  }
+
   /** Redis's own clock, carried on by one that nobody sets. */
   protected now(): number {
     return this.#clock.redis + (performance.now() - this.#clock.local);
   }
 
   protected grantsHold(): boolean {
-    return performance.now() - this.#clock.local <= GRANTS_LAPSE_MS;
+    return performance.now() - this.#clock.local <= (this.#options.grantsLapseMs ?? GRANTS_LAPSE_MS);
   }
 
   list(): Shown[] {
@@ -210,7 +215,10 @@ class SharedOverrides extends Standing implements RedisOverrides {
   async #run<T>(work: () => Promise<T>): Promise<T> {
     try {
       if (!(await this.#servers.whenReady(this.#key, performance.now() + COMMAND_TIMEOUT_MS)))
-        throw new RedisFailure("unreachable", this.#failure ?? `Redis ${this.#servers.name}: not connected`);
+        throw new RedisFailure(
+          "unreachable",
+          `Redis ${this.#servers.name}: ${this.#failure ?? "not connected"}`,
+        );
       return await work();
     } catch (error) {
       if (!(error instanceof RedisFailure)) throw error;
@@ -273,7 +281,7 @@ class SharedOverrides extends Standing implements RedisOverrides {
     this.#version = version;
     this.#signing = signing;
     this.#readAllAt = performance.now();
-    this.table = new Table(this.#ledger.live(this.#clock.redis).map(({ entry }) => entry));
+    this.changed();
   }
 
   /** Chains are born by the gateway's clock and revoked by that of Redis. */

@@ -1,0 +1,153 @@
+/** What a replica knows of the store: which values count, which win, and what is put back. */
+import t from "tap";
+import { loadKeyring } from "../../../src/keyring.ts";
+import type { Entry } from "../../../src/overrides/entry.ts";
+import { Ledger } from "../../../src/overrides/ledger.ts";
+import { makeRemoval, TTL_MS } from "../../../src/overrides/orders.ts";
+import { readEntry, type Signing, signEntry } from "../../../src/overrides/signature.ts";
+import { grant, NOW, revocation } from "./entries.ts";
+
+const key = (id: string) => ({ id, secret: Buffer.alloc(32, id) });
+const signing = (primary: string, ...others: string[]): Signing => ({
+  ring: loadKeyring([primary, ...others].map(key), primary),
+  audience: "https://gateway.example",
+});
+const OURS = signing("a");
+const STRANGER = signing("z");
+
+const allow = grant({ capability: ["roots"] });
+const deny = grant({ effect: "deny", tool: "x" });
+const hit = revocation({ route: "/mcp" });
+
+/** A store, as pairs of what lies in it. */
+const store = (by: Signing, ...entries: Entry[]): [string, string][] =>
+  entries.map((entry) => [entry.id, signEntry(by, entry, NOW)]);
+const inForce = (ledger: Ledger, now = NOW): Entry[] => ledger.live(now).map(({ entry }) => entry);
+
+t.test("a signature is for one text, one key and one audience", async (t) => {
+  const value = signEntry(OURS, allow, NOW);
+  t.match(readEntry(OURS, allow.id, value), { entry: allow, authentic: true });
+  t.match(readEntry(signing("b", "a"), allow.id, value), { authentic: true }, "any key of the ring");
+  t.match(readEntry(STRANGER, allow.id, value), { authentic: false });
+  t.match(readEntry({ ...OURS, audience: "https://other.example" }, allow.id, value), { authentic: false });
+  t.match(readEntry(OURS, allow.id, value.replace('"roots"', '"sampling"')), { authentic: false });
+  const later = value.replaceAll(String(allow.until), String(allow.until + 1));
+  t.match(readEntry(OURS, allow.id, later), { authentic: false });
+  t.equal(
+    readEntry(OURS, allow.id, value.replace(String(allow.until), "1")),
+    undefined,
+    "two times of expiry",
+  );
+  t.equal(readEntry(OURS, deny.id, value), undefined, "under the id of another");
+  for (const bad of [
+    "",
+    "x",
+    value.slice(1),
+    value.replace(".", ""),
+    `${value} `,
+    value.replace(/\{.*/, "{}"),
+  ])
+    t.equal(readEntry(OURS, allow.id, bad), undefined, bad.slice(0, 20));
+});
+
+t.test("unsigned: what forbids counts, what allows or takes back does not", async (t) => {
+  const ledger = new Ledger();
+  t.equal(ledger.take(store(STRANGER, allow, deny, hit), OURS, NOW), 1);
+  t.same(inForce(ledger), [deny, hit]);
+  t.equal(ledger.take(store(STRANGER, makeRemoval(deny, "x", NOW), hit), OURS, NOW), 1);
+  t.same(inForce(ledger), [deny, hit]);
+  const forever = grant({ effect: "deny", tool: "x", until: NOW + TTL_MS.most + 1 });
+  t.equal(new Ledger().take(store(STRANGER, forever), OURS, NOW), 1, "nobody orders one for so long");
+  t.equal(ledger.take(store(OURS, makeRemoval(deny, "x", NOW), hit), OURS, NOW), 0);
+  t.match(inForce(ledger), [{ kind: "removal" }, hit], "a signed removal takes an unsigned denial back");
+});
+
+t.test("what is signed is not lost to what is not, and is put back", async (t) => {
+  const ledger = new Ledger();
+  ledger.take(store(OURS, allow, deny, hit), OURS, NOW);
+  t.same(ledger.owed(OURS, NOW, false), []);
+  const weaker = grant({ ...deny, tool: "nothing" });
+  const planted: [string, string][] = [...store(STRANGER, weaker), [hit.id, "rubbish"]];
+  t.equal(ledger.take(planted, OURS, NOW), 1);
+  t.same(inForce(ledger), [allow, deny, hit]);
+  t.same(
+    ledger.owed(OURS, NOW, false),
+    store(OURS, allow, deny, hit).map(([id, value]) => {
+      return { id, value, instead: planted.find(([other]) => other === id)?.[1] ?? "" };
+    }),
+  );
+});
+
+t.test("a removal stays a removal, whatever comes back", async (t) => {
+  const ledger = new Ledger();
+  const removal = makeRemoval(allow, "x", NOW);
+  ledger.take(store(OURS, allow), OURS, NOW);
+  ledger.take(store(OURS, removal), OURS, NOW);
+  ledger.take(store(OURS, allow), OURS, NOW);
+  t.same(inForce(ledger), [removal]);
+  t.match(ledger.owed(OURS, NOW, false), [{ id: allow.id, value: signEntry(OURS, removal, NOW) }]);
+  t.same(ledger.owed(OURS, removal.until, false), [], "until the grant would have expired");
+});
+
+t.test("what has expired is neither taken, nor kept, nor put back", async (t) => {
+  const ledger = new Ledger();
+  ledger.take(store(OURS, allow), OURS, NOW);
+  t.notOk(ledger.sweep(NOW));
+  t.same(ledger.take([], OURS, allow.until), 0);
+  t.same(ledger.owed(OURS, allow.until, true), []);
+  t.ok(ledger.sweep(allow.until));
+  t.equal(ledger.find(allow.id), undefined);
+  ledger.take(store(OURS, allow), OURS, allow.until);
+  t.equal(ledger.find(allow.id), undefined);
+});
+
+t.test(
+  "a rotation of keys: signed again with the one that seals, without a fight between replicas",
+  async (t) => {
+    const [before, after] = [signing("a", "b"), signing("b", "a")];
+    const stored = new Map(store(before, allow, hit));
+    const [early, late] = [new Ledger(), new Ledger()];
+    const settle = (ledger: Ledger, by: Signing, signsAgain: boolean): number => {
+      ledger.take(stored, by, NOW);
+      const owed = ledger.owed(by, NOW, signsAgain);
+      for (const { id, value } of owed) stored.set(id, value);
+      return owed.length;
+    };
+    t.equal(settle(early, after, true), 2);
+    t.equal(settle(late, before, false), 0, "who has not promoted yet leaves it");
+    t.equal(settle(early, after, true), 0);
+    t.equal(settle(late, after, true), 0);
+    const removed = signing("b");
+    t.equal(settle(early, removed, true), 0);
+    const fresh = new Ledger();
+    t.equal(fresh.take(stored, removed, NOW), 0);
+    t.same(inForce(fresh), [allow, hit], "good without the key that is gone");
+  },
+);
+
+t.test(
+  "a key that leaves at once takes no denial with it, and what a replica knows it signs again",
+  async (t) => {
+    const stored = new Map(store(OURS, allow, deny));
+    const [running, started] = [new Ledger(), new Ledger()];
+    running.take(stored, OURS, NOW);
+    const next = signing("b");
+    t.equal(started.take(stored, next, NOW), 1);
+    t.same(inForce(started), [deny]);
+    running.take(stored, next, NOW);
+    for (const { id, value } of running.owed(next, NOW, true)) stored.set(id, value);
+    t.equal(started.take(stored, next, NOW), 0);
+    t.same(inForce(started).length, 2);
+  },
+);
+
+t.test("the newest birth that was revoked", async (t) => {
+  const ledger = new Ledger();
+  t.equal(ledger.newest(), 0);
+  ledger.take(
+    store(OURS, hit, revocation({ route: "/" }, { bornBefore: hit.bornBefore + 9 }), allow),
+    OURS,
+    NOW,
+  );
+  t.equal(ledger.newest(), hit.bornBefore + 9);
+});

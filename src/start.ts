@@ -20,6 +20,7 @@ import type { Output } from "./output.ts";
 import { createMemoryStore } from "./redemption/memory.ts";
 import { createRedisStore } from "./redemption/redis.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
+import { redisTarget } from "./redis/target-of.ts";
 
 /** What a test may put in place of the machine's. */
 export interface Surroundings {
@@ -118,22 +119,17 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
 }
 
 async function openStore(
-  { config, secrets }: LoadedConfig,
+  loaded: LoadedConfig,
   { log, now, random }: { log: Log; now: () => number; random: (bytes: number) => Buffer },
 ): Promise<RedemptionStore> {
-  const { redis, redemption } = config;
+  const { redis, redemption } = loaded.config;
   if (redemption.store === "memory" || redis === undefined) return createMemoryStore({ now, random });
   return createRedisStore({
-    url: redis.url,
+    ...redisTarget(loaded),
     keyPrefix: redis.keyPrefix,
     epoch: redemption.epoch === "on",
     eviction: redemption.eviction,
     log,
-    ...(redis.username === undefined ? {} : { username: redis.username }),
-    ...(secrets.redisPassword === undefined ? {} : { password: secrets.redisPassword }),
-    ...(redis.tls === undefined
-      ? {}
-      : { tls: { ...optional("ca", secrets.redisCa), ...optional("servername", redis.tls.servername) } }),
   });
 }
 

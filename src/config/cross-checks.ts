@@ -6,6 +6,7 @@ import { isLoopback, isPrivate, parseUrl, printListen, sameListen } from "./addr
 import type { Step } from "./json-schema.ts";
 import { checkPolicies } from "./policy-checks.ts";
 import { checkPrincipals } from "./principal-checks.ts";
+import { checkRedis } from "./redis-checks.ts";
 import type { Report, Sound } from "./report.ts";
 import { checkRoutes } from "./route-checks.ts";
 
@@ -164,21 +165,6 @@ function checkKeys(
       ["redemption", "eviction"],
       "is accept: a mark that is evicted lets a state be used twice",
     );
-  }
-}
-
-function checkRedis({ redis }: Sound, report: Report): void {
-  if (redis === undefined) return;
-  const url = parseUrl(redis.url);
-  if (redis.tls !== undefined && url?.protocol === "redis:") {
-    report.problem(["redis", "tls"], "needs a rediss:// URL, found redis:// in redis.url");
-  }
-  const open = redis.password === undefined && !report.lost(["redis", "password"]);
-  if (redis.username !== undefined && open) {
-    report.problem(["redis", "username"], "needs redis.password");
-  }
-  if (url?.protocol === "redis:" && !isLoopback(url.hostname) && redis.password !== undefined) {
-    report.warning(["redis", "url"], "is not encrypted: the password crosses the network in clear");
   }
 }
 

@@ -1,4 +1,4 @@
-/** The sections of what the gateway itself stands on: its listeners and the Redis server. */
+/** The sections of what the gateway itself stands on: its listeners. */
 import * as z from "zod";
 import {
   duration,
@@ -8,12 +8,8 @@ import {
   listen,
   network,
   origin,
-  redisUrl,
-  secretRef,
-  serverName,
   size,
   some,
-  text,
   whole,
 } from "./fields.ts";
 
@@ -78,21 +74,9 @@ export const admin = z.strictObject({
     })
     .prefault({})
     .describe("What /readyz depends on."),
-});
-
-/** Section `redis`. */
-export const redis = z.strictObject({
-  url: redisUrl().describe("The server and database number. rediss:// for TLS."),
-  username: text("an ACL user name").exactOptional().describe("ACL user. Default: the default user."),
-  password: secretRef().exactOptional().describe("Password of that user."),
-  tls: z
-    .strictObject({
-      ca: fileRef().exactOptional().describe("PEM file with the certificate authorities to trust."),
-      servername: serverName().exactOptional().describe("Name the server's certificate must carry."),
-    })
+  token: secretRef()
     .exactOptional()
-    .describe("TLS details. Only with rediss://."),
-  keyPrefix: text("a prefix of Redis keys", 64)
-    .prefault("sg:")
-    .describe("Prefix of every key the gateway writes."),
+    .describe(
+      "Opens the verbs under /v1/, which revoke and grant: at least 16 characters. Without it there are none.",
+    ),
 });

@@ -18,8 +18,13 @@ export interface Secrets {
   /** Decoded secrets of the ring, in the order of `keys.ring` or of names in `keys.folder`; empty when no key is configured. */
   readonly keys: readonly KeySource[];
   readonly redisPassword?: string;
+  /** `admin.token`, 16 characters or more. */
+  readonly adminToken?: string;
   /** PEM of `redis.tls.ca`. */
   readonly redisCa?: Buffer;
+  readonly sentinelPassword?: string;
+  /** PEM of `redis.sentinels.tls.ca`. */
+  readonly sentinelCa?: Buffer;
   /** Route path → the header its upstream gets. Names in lower case. */
   readonly credentials: ReadonlyMap<string, { readonly header: string; readonly value: string }>;
   /** Route path → PEM of `upstream.tls.ca`. */
@@ -29,6 +34,8 @@ export interface Secrets {
   /** Absolute path, as in `issuers[].jwks.file` of the resolved configuration → the key set, with public keys only. */
   readonly jwksFiles: ReadonlyMap<string, unknown>;
 }
+
+const MIN_TOKEN_CHARACTERS = 16;
 
 async function isFolder(path: string): Promise<boolean> {
   try {
@@ -44,6 +51,13 @@ function bearer(line: string): string {
   // RFC 6750 section 2.1
   if (!/^[A-Za-z0-9._~+/-]+=*$/.test(line)) throw new SecretError("the secret is not a bearer token");
   return `Bearer ${line}`;
+}
+
+function token(line: string): string {
+  if (line.length < MIN_TOKEN_CHARACTERS)
+    throw new SecretError(`the secret is shorter than ${MIN_TOKEN_CHARACTERS} characters`);
+  if (!/^[!-~]{1,1024}$/.test(line)) throw new SecretError("the secret has blanks, or more than 1024 characters");
+  return line;
 }
 
 function authorities(bytes: Buffer): Buffer {
@@ -127,7 +141,11 @@ export async function loadMaterial(
     }
   }
 
-  const { redis, server } = config;
+  const { admin, redis, server } = config;
+  const adminToken =
+    admin?.token === undefined
+      ? undefined
+      : await secretOf(["admin", "token"], admin.token, (bytes) => token(secretLine(bytes)));
   const redisPassword =
     redis?.password === undefined
       ? undefined
@@ -136,6 +154,15 @@ export async function loadMaterial(
     redis?.tls?.ca === undefined
       ? undefined
       : await fileOf(["redis", "tls", "ca"], redis.tls.ca.file, authorities);
+  const sentinels = redis?.sentinels;
+  const sentinelPassword =
+    sentinels?.password === undefined
+      ? undefined
+      : await secretOf(["redis", "sentinels", "password"], sentinels.password, secretLine);
+  const sentinelCa =
+    sentinels?.tls?.ca === undefined
+      ? undefined
+      : await fileOf(["redis", "sentinels", "tls", "ca"], sentinels.tls.ca.file, authorities);
 
   const credentials = new Map<string, { header: string; value: string }>();
   const upstreamCas = new Map<string, Buffer>();
@@ -188,7 +215,10 @@ export async function loadMaterial(
     upstreamCas,
     jwksFiles,
     ...(redisPassword === undefined ? {} : { redisPassword }),
+    ...(adminToken === undefined ? {} : { adminToken }),
     ...(redisCa === undefined ? {} : { redisCa }),
+    ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
+    ...(sentinelCa === undefined ? {} : { sentinelCa }),
     ...(tls === undefined ? {} : { tls }),
   };
 }

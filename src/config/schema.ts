@@ -5,7 +5,8 @@
 import * as z from "zod";
 import { authentication, authorization, type policy } from "./caller-settings.ts";
 import { duration, flag, folder, instant, label, list, path, secretRef, size, some, text } from "./fields.ts";
-import { admin, redis, server } from "./listener-settings.ts";
+import { admin, server } from "./listener-settings.ts";
+import { redis } from "./redis-settings.ts";
 import { capability, roundTrip, route } from "./route-settings.ts";
 
 import { rules } from "./rule-settings.ts";
@@ -86,7 +87,7 @@ export const SECTIONS = {
   version: z.literal(1).describe("Version of this format."),
   server: server.prefault({}).describe("The listener for clients."),
   admin: admin.exactOptional().describe("The listener for operators. Off when absent."),
-  redis: redis.exactOptional().describe("The Redis server that replicas share."),
+  redis: redis.exactOptional().describe("The Redis that replicas share: one server, a master with Sentinels, or a Cluster."),
   authentication: authentication.prefault({}).describe("Who is calling."),
   keys: keys.exactOptional().describe("The keys that seal. Without them a random one, memory store only."),
   envelope: envelope.prefault({}).describe("The sealed state."),

@@ -23,7 +23,10 @@ export const START_ONLY: readonly StartOnly[] = [
   { path: ["admin", "listen"], read: ({ config }) => config.admin?.listen },
   {
     path: ["redis"],
-    read: ({ config, secrets }) => [config.redis, secrets.redisPassword, secrets.redisCa],
+    read: ({ config, secrets }) => [
+      config.redis,
+      ...[secrets.redisPassword, secrets.redisCa, secrets.sentinelPassword, secrets.sentinelCa],
+    ],
   },
   { path: ["redemption"], read: ({ config }) => config.redemption },
   // With keys a state outlives the process, without it does not: the store is chosen by that.

@@ -106,6 +106,30 @@ const PROBLEMS: [string, string, RegExp, string][] = [
     `${SOUND}${KEYS}redis: { url: "rediss://127.0.0.1", tls: {} }\n`,
   ],
   [
+    "no way to Redis",
+    `${SOUND}${KEYS}redis: { keyPrefix: "a:" }\n`,
+    /redis: holds neither url, sentinels nor cluster, allowed one of them/,
+    `${SOUND}${KEYS}redis: { cluster: { nodes: ["127.0.0.1:7000", "[::1]"] }, keyPrefix: "a:" }\n`,
+  ],
+  [
+    "two ways to Redis",
+    `${SOUND}${KEYS}redis: { url: "redis://127.0.0.1", cluster: { nodes: ["127.0.0.1:7000"] } }\n`,
+    /redis: holds url and cluster at once, allowed one of them/,
+    `${SOUND}${KEYS}redis: { sentinels: { name: m, nodes: ["127.0.0.1"] } }\n`,
+  ],
+  [
+    "a Sentinel user without password",
+    `${SOUND}${KEYS}redis: { sentinels: { name: m, nodes: ["127.0.0.1"], username: u } }\n`,
+    /redis\.sentinels\.username: needs redis\.sentinels\.password/,
+    `${SOUND}${KEYS}redis: { sentinels: { name: m, nodes: ["127.0.0.1"], username: u, password: { env: K } } }\n`,
+  ],
+  [
+    "a hash tag in front of a Cluster's keys",
+    `${SOUND}${KEYS}redis: { cluster: { nodes: ["127.0.0.1:7000"] }, keyPrefix: "{sg}:" }\n`,
+    /redis\.keyPrefix: holds a \{/,
+    `${SOUND}${KEYS}redis: { url: "redis://127.0.0.1:7000", keyPrefix: "{sg}:" }\n`,
+  ],
+  [
     "a Redis user without password",
     `${SOUND}${KEYS}redis: { url: "redis://127.0.0.1", username: u }\n`,
     /redis\.username: needs redis\.password/,
@@ -238,6 +262,18 @@ const WARNINGS: [string, string, RegExp, string][] = [
     `${SOUND}${KEYS}${REDIS}redemption: { store: memory }\n`,
     /redis: is not used/,
     SOUND + KEYS + REDIS,
+  ],
+  [
+    "a Redis password in clear, in a Cluster",
+    `${SOUND}${KEYS}redis: { cluster: { nodes: ["r.internal:7000"] }, password: { env: K } }\n`,
+    /redis\.cluster: is not encrypted.*set redis\.tls/,
+    `${SOUND}${KEYS}redis: { cluster: { nodes: ["r.internal:7000"] }, password: { env: K }, tls: {} }\n`,
+  ],
+  [
+    "a password of Sentinels in clear",
+    `${SOUND}${KEYS}redis: { sentinels: { name: m, nodes: ["r.internal"], password: { env: K } } }\n`,
+    /redis\.sentinels\.password: is not encrypted.*set redis\.sentinels\.tls/,
+    `${SOUND}${KEYS}redis: { sentinels: { name: m, nodes: ["r.internal"], password: { env: K }, tls: {} } }\n`,
   ],
   [
     "a Redis password in clear",

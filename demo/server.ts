@@ -114,7 +114,8 @@ function build(ledger: Order[]): McpServer {
     },
   );
 
-  server.registerTool("delete_everything", { description: "Deletes every account" }, () => say("deleted"));
+  const drastic = { description: "Deletes every account", annotations: { destructiveHint: true } };
+  server.registerTool("delete_everything", drastic, () => say("deleted"));
 
   server.registerPrompt("letter", { description: "Words for a letter to the bank" }, ({ mcpReq }) => {
     const chosen = acceptedContent<{ tone: string }>(mcpReq.inputResponses, "tone");

@@ -179,6 +179,79 @@ const inspect: Command = {
   },
 };
 
+const health: Command = {
+  words: ["health"],
+  usage: "health (--config FILE | --url URL) [--ready] [--timeout DURATION]",
+  summary: "Ask a running gateway on this machine whether it is healthy.",
+  details: [
+    "Asks /healthz of its admin listener once, for health checks of containers. Prints one line. Of the",
+    "configuration only the section admin is read, and no secret.",
+  ],
+  options: {
+    config: { value: "FILE", text: "The configuration of the gateway; admin.listen is asked." },
+    url: { value: "URL", text: "The admin listener as http://host:port, instead of --config." },
+    ready: { text: "Ask /readyz instead." },
+    timeout: { value: "DURATION", text: "Time for the whole answer. Default 3s." },
+  },
+  exits: ["ok", "unhealthy", "usage", "input", "fault", "config"],
+  async run(given) {
+    const config = given.get("config");
+    const text = given.get("url");
+    if ((config === undefined) === (text === undefined)) {
+      const found = config === undefined ? "neither" : "both";
+      throw new UsageError(`health needs exactly one of --config and --url, found ${found}`);
+    }
+    const [module, { parseDuration }] = await Promise.all([
+      import("./health.ts"),
+      import("../config/units.ts"),
+    ]);
+    const url = text === undefined ? undefined : module.parseAdminUrl(text);
+    if (text !== undefined && url === undefined) throw new UsageError("--url is not http://host:port");
+    const timeout = parseDuration(given.get("timeout") ?? "3s");
+    if (timeout === undefined || timeout < 1 || timeout > 60_000) {
+      throw new UsageError("--timeout is no duration between 1ms and 1m, such as 3s");
+    }
+    return module.health({
+      ...(config === undefined ? {} : { config }),
+      ...(url === undefined ? {} : { url }),
+      ready: given.has("ready"),
+      timeout,
+    });
+  },
+};
+
+const init: Command = {
+  words: ["init"],
+  usage: "init --upstream URL [--issuer URL] [--for laptop|compose|sidecar] [--out FOLDER]",
+  summary: "Look at an MCP server and an issuer, and write a first configuration with its keys.",
+  details: [
+    "Lists what the server offers and writes it as an allow-list. laptop: one machine, without an issuer nobody is",
+    "asked for a token. compose and sidecar need an issuer and get docker-compose.yml, or manifests for Kubernetes.",
+    "Writes all files or none, and never over an existing one. Follows no redirects.",
+  ],
+  options: {
+    upstream: { value: "URL", text: "The full endpoint of the MCP server, as it is reached from here." },
+    issuer: { value: "URL", text: "The issuer of clients' tokens, exactly as it names itself." },
+    for: { value: "FORM", text: "laptop, compose or sidecar. Default laptop." },
+    out: { value: "FOLDER", text: "Where the files go; made if need be. Default sealgate." },
+    listen: {
+      value: "HOST:PORT",
+      text: "Where clients connect. Default 127.0.0.1:8080 on a laptop, else 0.0.0.0:8080.",
+    },
+    "public-url": { value: "URL", text: "The origin clients see, such as https://mcp.example.com." },
+    "upstream-token-file": { value: "FILE", text: "The server's own token, for servers that ask for one." },
+    "upstream-token-env": { value: "NAME", text: "The same in an environment variable." },
+  },
+  exits: ["ok", "usage", "unavailable", "fault", "create", "config"],
+  async run(given) {
+    const [{ readInitOptions }, { init: run }] = await Promise.all([
+      import("./init-options.ts"),
+      import("./init.ts"),
+    ]);
+    return run(readInitOptions(given));
+  },
+};
+
 function configOf(given: ReadonlyMap<string, string>, command: string): string {
   const config = given.get("config");
   if (config === undefined) throw new UsageError(`${command} needs --config FILE`);
@@ -186,4 +259,14 @@ function configOf(given: ReadonlyMap<string, string>, command: string): string {
 }
 
 /** All commands, in the order of the help. */
-export const COMMANDS: readonly Command[] = [serve, check, schema, keysNew, keysList, keysRotate, inspect];
+export const COMMANDS: readonly Command[] = [
+  serve,
+  init,
+  check,
+  schema,
+  keysNew,
+  keysList,
+  keysRotate,
+  inspect,
+  health,
+];

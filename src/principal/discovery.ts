@@ -59,8 +59,19 @@ export function discoveryUrls(issuer: string): string[] {
   ];
 }
 
-/** Finds the key set. Throws `DiscoveryError`, or `DocumentError` when the issuer's host cannot be reached at all. */
+/** What an issuer publishes: the whole document, untrusted, and the key set it names. */
+export interface Metadata {
+  readonly document: unknown;
+  readonly keySet: KeySetLocation;
+}
+
+/** Finds the key set. Throws like `discoverMetadata`. */
 export async function discoverKeySet(issuer: string, reader: DocumentReader): Promise<KeySetLocation> {
+  return (await discoverMetadata(issuer, reader)).keySet;
+}
+
+/** Finds the metadata. Throws `DiscoveryError`, or `DocumentError` when the issuer's host cannot be reached at all. */
+export async function discoverMetadata(issuer: string, reader: DocumentReader): Promise<Metadata> {
   const tried: (DocumentDetails & { readonly fault: string })[] = [];
   let worst: DiscoveryError | undefined;
   for (const url of discoveryUrls(issuer)) {
@@ -74,7 +85,7 @@ export async function discoverKeySet(issuer: string, reader: DocumentReader): Pr
       continue;
     }
     const location = locate(issuer, document, url);
-    if (!(location instanceof DiscoveryError)) return location;
+    if (!(location instanceof DiscoveryError)) return { document, keySet: location };
     worst = location;
   }
   throw worst ?? new DiscoveryError("no_document", { tried });

@@ -43,7 +43,8 @@ export function checkForm(schema: unknown, content: unknown): FormFault | undefi
   return undefined;
 }
 
-function checkField(field: Json, value: unknown): FormFault | undefined {
+/** Checks one untrusted value (parsed JSON) against the schema of its field. Gives a fault, or undefined when it fits. */
+export function checkField(field: Json, value: unknown): FormFault | undefined {
   switch (own(field, "type")) {
     case "string":
       return typeof value === "string" ? checkString(field, value) : "form_type";

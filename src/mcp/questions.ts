@@ -6,7 +6,7 @@ import { Refusal } from "../errors.ts";
 import type { JsonText, Node } from "../json/scan.ts";
 import type { Need } from "./capabilities.ts";
 import { type FormSchemaFault, formSchemaFault } from "./form-schema.ts";
-import { questionUrlFault, type UrlFault } from "./question-url.ts";
+import { readQuestionUrl, type UrlFault } from "./question-url.ts";
 import { type SamplingFault, samplingFault, samplingNeeds } from "./sampling.ts";
 import { hasTwin, knownNames } from "./twins.ts";
 
@@ -99,8 +99,8 @@ function parseElicitation(doc: JsonText, key: string, params: Node, maxSchemaByt
   if ((mode === "form" ? url : schema) !== undefined) throw fault("mode_mix");
   if (mode === "url") {
     if (url === undefined || doc.kind(url) !== "string") throw fault("url");
-    const broken = questionUrlFault(doc.string(url));
-    if (broken !== undefined) throw fault(broken);
+    const read = readQuestionUrl(doc.string(url));
+    if (typeof read === "string") throw fault(read);
     return { key, kind: "url", needs: ["url"] };
   }
   if (schema === undefined) throw fault("schema_shape");

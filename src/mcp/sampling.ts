@@ -1,6 +1,7 @@
 /** A sampling question, judged by its schema and its rules on tool blocks. Source: MCP 2026-07-28, sampling. */
 import type { JsonText, Kind, Node } from "../json/scan.ts";
-import type { Need } from "./capabilities.ts";
+import type { Finding } from "../rules/finding.ts";
+import type { Declared, Need } from "./capabilities.ts";
 import { hasTwin, knownNames } from "./twins.ts";
 
 /** Why a sampling question is refused. */
@@ -10,8 +11,7 @@ export type SamplingFault =
   | "sampling_max_tokens"
   | "sampling_context"
   | "sampling_params"
-  | "sampling_tools"
-  | "sampling_tool_blocks";
+  | "sampling_tools";
 
 const PARAMS_NAMES = knownNames(
   ...["messages", "maxTokens", "modelPreferences", "systemPrompt", "includeContext", "temperature"],
@@ -35,9 +35,8 @@ interface Turn {
 }
 
 /**
- * Judges the untrusted params (an object) of a `sampling/createMessage` question: messages of users and assistants,
- * an integer maxTokens; a user message with tool results holds nothing else, and every tool use is answered at once by
- * the next message. Gives a fault, or undefined.
+ * Judges the shape of the untrusted params (an object) of a `sampling/createMessage` question: messages of users and assistants, an
+ * integer maxTokens. Gives a fault, or undefined.
  */
 export function samplingFault(doc: JsonText, params: Node): SamplingFault | undefined {
   if (hasTwin(doc, params, PARAMS_NAMES)) return "question_case_twin";
@@ -60,15 +59,37 @@ export function samplingFault(doc: JsonText, params: Node): SamplingFault | unde
 
   const messages = doc.get(params, "messages");
   if (messages === undefined || doc.kind(messages) !== "array") return "sampling_messages";
-  const turns: Turn[] = [];
   for (const message of doc.items(messages)) {
     if (hasTwin(doc, message, MESSAGE_NAMES)) return "question_case_twin";
     const turn = readTurn(doc, message);
     if (turn === undefined) return "sampling_messages";
     if (turn.blocks.some((block) => hasTwin(doc, block, BLOCK_NAMES))) return "question_case_twin";
-    turns.push(turn);
   }
-  return toolBlocksFit(doc, turns) ? undefined : "sampling_tool_blocks";
+  return undefined;
+}
+
+/**
+ * What a question of that shape can still break: a user message with tool results holds nothing else, and every tool use is
+ * answered at once by the next message; no context is asked for that the client did not declare.
+ */
+export function samplingFindings(doc: JsonText, params: Node, declared: Declared): Finding[] {
+  const findings: Finding[] = [];
+  const messages = doc.get(params, "messages");
+  const turns = messages === undefined ? [] : doc.items(messages).map((message) => readTurn(doc, message));
+  if (
+    !toolBlocksFit(
+      doc,
+      turns.filter((turn) => turn !== undefined),
+    )
+  )
+    findings.push({ rule: "sampling/tool-blocks", detail: "tool_blocks" });
+  const context = stringOf(doc, doc.get(params, "includeContext")) ?? "none";
+  if (context !== "none" && !declared.samplingContext)
+    findings.push({
+      rule: "sampling/undeclared-context",
+      detail: context === "allServers" ? "all_servers" : "this_server",
+    });
+  return findings;
 }
 
 /**

@@ -50,7 +50,7 @@ export const SECRETS: Readonly<Record<Manner, readonly string[]>> = {
     "पासवर्ड, कूटशब्द, गुप्त कुंजी, निजी कुंजी, api कुंजी, एपीआई कुंजी, एक्सेस टोकन, कार्ड नंबर, क्रेडिट कार्ड, डेबिट कार्ड, सुरक्षा कोड, सत्यापन कोड, ओटीपी, পাসওয়ার্ড, கடவுச்சொல், పాస్‌వర్డ్, પાસવર્ડ, ਪਾਸਵਰਡ",
   ],
   open: [
-    "credential, creds, mnemonic phrase, mnemonic words, mnemonic seed, recovery code, backup code, security code, verification code, authenticator code, authentication code, authorization code, security answer, " +
+    "credential, creds, id token, mnemonic phrase, mnemonic words, mnemonic seed, recovery code, backup code, security code, verification code, authenticator code, authentication code, authorization code, security answer, " +
       "secret answer, maiden name, bank account, routing number, account key, license key, licence key, activation key, product key, access key, signing key, signature key, master key, " +
       "deploy key, shared key, symmetric key, decryption key, hmac key, service account key, subscription key, consumer key, auth key, app key, application key, account number of your bank, " +
       "webhook secret, app secret, consumer secret, secret value, secret string, secret phrase, secret word, secret code, secret token, secret recovery, basic auth, authorization header, " +

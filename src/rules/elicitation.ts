@@ -49,6 +49,15 @@ export const ELICITATION = {
     action: "refuse",
     mode: "report",
   },
+  "elicitation/form-contradiction": {
+    meaning: "A form can be filled in: its bounds, choices and presets agree with each other.",
+    page: PAGE,
+    level: "schema",
+    side: "server",
+    rows: [33],
+    action: "refuse",
+    mode: "report",
+  },
   "elicitation/answer-invalid": {
     meaning: "The content of an accepted form fits its schema.",
     page: PAGE,
@@ -95,7 +104,7 @@ export const ELICITATION = {
     mode: "enforce",
   },
   "elicitation/url-credentials": {
-    meaning: "The query of an address holds no credentials.",
+    meaning: "An address holds no credentials.",
     page: PAGE,
     level: "MUST",
     side: "server",
@@ -140,7 +149,7 @@ export const ELICITATION = {
     mode: "report",
   },
   "elicitation/url-mixed-script": {
-    meaning: "No label of the host mixes scripts.",
+    meaning: "No label of a host mixes scripts, or looks like Latin letters and is none.",
     page: PAGE,
     level: "SHOULD",
     side: "gateway",

@@ -49,8 +49,6 @@ const UPSTREAM: Causes = {
   "schema_*": "elicitation/schema-not-flat",
   url: "elicitation/url-shape",
   url_scheme: "elicitation/url-scheme",
-  url_userinfo: "elicitation/url-userinfo",
-  sampling_tool_blocks: "sampling/tool-blocks",
   "sampling_*": "sampling/question-shape",
   result_type: "protocol/result-type-unknown",
   media_type: "http/response-type",

@@ -1,10 +1,27 @@
 import t from "tap";
 import { scan } from "../../../src/json/scan.ts";
+import type { Declared } from "../../../src/mcp/capabilities.ts";
+import { questionFindings } from "../../../src/mcp/question-findings.ts";
 import { MAX_QUESTIONS, MAX_SCHEMA_BYTES, parseQuestions } from "../../../src/mcp/questions.ts";
 
 function parse(text: string) {
   const doc = scan(Buffer.from(text), { bytes: 1 << 20, depth: 64 });
   return parseQuestions(doc, doc.root);
+}
+
+/** What questions of the right shape break. */
+function find(text: string, declared: Partial<Declared> = {}) {
+  const doc = scan(Buffer.from(text), { bytes: 1 << 20, depth: 64 });
+  const nothing = {
+    form: true,
+    url: true,
+    sampling: true,
+    samplingTools: true,
+    samplingContext: false,
+    roots: true,
+  };
+  const anywhere = { hosts: undefined, loopbackHttp: true, ownHosts: new Set<string>() };
+  return questionFindings(doc, doc.root, { ...nothing, ...declared }, anywhere);
 }
 
 const SCHEMA = '{"type":"object","properties":{"s":{"type":"string"}}}';
@@ -121,8 +138,12 @@ t.test("everything else is an upstream fault, and none of it is quoted", async (
 t.test("tool uses and their results", async (t) => {
   const use = (id: string) => `{"type":"tool_use","id":"${id}","name":"n","input":{}}`;
   const result = (id: string) => `{"type":"tool_result","toolUseId":"${id}","content":[]}`;
-  const read = (...turns: [role: string, content: string][]) => parse(`{"q":${sample(messages(...turns))}}`);
-  t.doesNotThrow(() => read(["assistant", `[${TEXT},${use("a")},${use("b")}]`], ["user", `[${result("b")},${result("a")}]`], ["assistant", use("a")], ["user", result("a")])); // biome-ignore format: one conversation
+  const read = (...turns: [role: string, content: string][]) => {
+    const text = `{"q":${sample(messages(...turns))}}`;
+    parse(text);
+    return find(text);
+  };
+  t.same(read(["assistant", `[${TEXT},${use("a")},${use("b")}]`], ["user", `[${result("b")},${result("a")}]`], ["assistant", use("a")], ["user", result("a")]), []); // biome-ignore format: one conversation
   const broken: [role: string, content: string][][] = [
     [["assistant", use("a")]],
     [["assistant", use("a")], ["user", TEXT]],
@@ -139,7 +160,17 @@ t.test("tool uses and their results", async (t) => {
     [["user", '{"type":"tool_result","toolUseId":1}']],
   ]; // biome-ignore format: one conversation, one line
   for (const turns of broken)
-    t.throws(() => read(...turns), { code: "upstream_fault", detail: "sampling_tool_blocks" }, String(turns));
+    t.same(read(...turns), [{ rule: "sampling/tool-blocks", detail: "tool_blocks" }], String(turns));
+});
+
+t.test("context that the client did not declare", async (t) => {
+  const asks = (context: string) =>
+    `{"q":${sample(`"includeContext":"${context}",${messages(["user", TEXT])}`)}}`;
+  const finding = (detail: string) => [{ rule: "sampling/undeclared-context", detail }];
+  t.same(find(asks("thisServer")), finding("this_server"));
+  t.same(find(asks("allServers")), finding("all_servers"));
+  t.same(find(asks("none")), []);
+  t.same(find(asks("allServers"), { samplingContext: true }), []);
 });
 
 t.test("addresses a user may be sent to", async (t) => {
@@ -184,16 +215,6 @@ t.test("addresses a user may be sent to", async (t) => {
     ["blob:https://a.example/x", "url_scheme"],
     ["view-source:https://a.example", "url_scheme"],
     ["ws://localhost", "url_scheme"],
-    ["http://connect.example/", "url_scheme"],
-    ["http://localhost.evil.example/", "url_scheme"],
-    ["http://127.0.0.1.evil.example/", "url_scheme"],
-    ["http://10.0.0.1/", "url_scheme"],
-    ["http://[::2]/", "url_scheme"],
-    ["https://user:pw@connect.example/", "url_userinfo"],
-    ["https://user@connect.example", "url_userinfo"],
-    ["https://@connect.example", "url_userinfo"],
-    ["https://good.example:443@evil.example/", "url_userinfo"],
-    ["http://localhost@evil.example/", "url_userinfo"],
   ];
   for (const [address, detail] of bad)
     t.throws(

@@ -4,7 +4,8 @@ import { createMemoryStore } from "../../src/redemption/memory.ts";
 import { createRedisStore } from "../../src/redemption/redis.ts";
 import { type Mark, type RedemptionStore, StoreUnavailable } from "../../src/redemption/store.ts";
 import { anyRedis } from "../support/redis.ts";
-import { sealed } from "../support/redis-store.ts";
+import { KINDS } from "../support/redis-kinds.ts";
+import { redisStore, sealed } from "../support/redis-store.ts";
 
 const silent = { info() {}, warn() {}, error() {} };
 
@@ -14,6 +15,12 @@ const stores: Record<string, (t: Test) => Promise<RedemptionStore>> = {
     const { url, keyPrefix } = await anyRedis(t);
     return await createRedisStore({ url, keyPrefix, epoch: true, eviction: "refuse", log: silent });
   },
+  ...Object.fromEntries(
+    Object.entries(KINDS).map(([name, make]) => [
+      name,
+      async (t: Test) => await redisStore(t, (await make(t)).target),
+    ]),
+  ),
 };
 
 const nowSeconds = () => Math.floor(Date.now() / 1000);

@@ -5,18 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { freePort, ownRedis } from "../support/redis.ts";
+import { LEAST_RIGHTS } from "../support/redis-kinds.ts";
 import { redisStore, sealed } from "../support/redis-store.ts";
 
 const PASSWORD = "p@ss/w:rd%41 x";
-/** The least that docs/redemption.md asks of an operator. */
-const LEAST =
-  "~sg:* resetchannels -@all +eval +evalsha +info +time +get +set +hget +hsetnx +hlen +hdel +pexpireat".split(
-    " ",
-  );
 
 async function guarded(t: { teardown(run: () => unknown): void }) {
   const server = await ownRedis(t);
-  await server.command("ACL", "SETUSER", "gate", "on", `>${PASSWORD}`, ...LEAST);
+  await server.command("ACL", "SETUSER", "gate", "on", `>${PASSWORD}`, ...LEAST_RIGHTS);
   return server;
 }
 

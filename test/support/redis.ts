@@ -4,16 +4,19 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { Redis } from "ioredis";
+import { Redis, type RedisOptions } from "ioredis";
 import { program } from "./debian.ts";
 
+/** A node of a Cluster talks to the others on a port that is 10000 higher. */
+const HIGHEST_PORT = 55_535;
+
 /** What is needed of a tap test. */
-interface Teardown {
+export interface Teardown {
   teardown(run: () => unknown): void;
 }
 
@@ -48,19 +51,28 @@ export async function anyRedis(t: Teardown): Promise<AnyRedis> {
   return { url: (await ownRedis(t)).url, keyPrefix };
 }
 
-/** A running server, stopped at teardown. `args` go on its command line. */
-export async function ownRedis(t: Teardown, args: readonly string[] = []): Promise<OwnRedis> {
+/**
+ * A running server, stopped at teardown.
+ * @param args go on its command line; a function gets the port, too
+ * @param access what `command` needs to get in, if it is not open to all
+ */
+export async function ownRedis(
+  t: Teardown,
+  args: readonly string[] | ((port: number) => readonly string[]) = [],
+  access: RedisOptions = {},
+): Promise<OwnRedis> {
   const binary = await redisServer();
   const dir = await mkdtemp(join(tmpdir(), "sealgate-redis-"));
   let child: ChildProcess | undefined;
-  let current = args;
+  let current: readonly string[] = [];
   const port = await firstStart();
 
   async function firstStart(): Promise<number> {
     // A free port can be taken by another test file before the server has it.
     for (let tries = 0; tries < 5; tries++) {
-      const free = await freePort();
-      child = await launch(binary, dir, free, args);
+      const free = await freePort(HIGHEST_PORT);
+      current = typeof args === "function" ? args(free) : args;
+      child = await launch(binary, dir, free, current);
       if (child !== undefined) return free;
     }
     throw new Error("redis-server did not start in five tries");
@@ -91,7 +103,8 @@ export async function ownRedis(t: Teardown, args: readonly string[] = []): Promi
       if (child === undefined) throw new Error("redis-server did not start again");
     },
     async command(...[name = "PING", ...rest]) {
-      const client = new Redis({ host: "127.0.0.1", port, lazyConnect: true, retryStrategy: null });
+      const options: RedisOptions = { host: "127.0.0.1", port, lazyConnect: true, retryStrategy: null };
+      const client = new Redis(Object.assign(options, access));
       client.on("error", () => undefined);
       try {
         await client.connect();
@@ -112,13 +125,21 @@ async function launch(
   port: number,
   args: readonly string[],
 ): Promise<ChildProcess | undefined> {
-  const base = [
-    ...["--port", String(port), "--bind", "127.0.0.1", "--dir", dir],
-    ...["--save", "", "--appendonly", "no"],
-    // Else a master waits five seconds for further replicas before it sends anything to the first.
-    ...["--repl-diskless-sync-delay", "0"],
-  ];
-  const child = spawn(binary, [...base, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  const sentinel = args.includes("--sentinel");
+  const base = sentinel
+    ? ["--port", String(port), "--bind", "127.0.0.1", "--dir", dir]
+    : [
+        ...["--port", String(port), "--bind", "127.0.0.1", "--dir", dir],
+        ...["--save", "", "--appendonly", "no"],
+        // Else a master waits five seconds for further replicas before it sends anything to the first.
+        ...["--repl-diskless-sync-delay", "0"],
+      ];
+  // A Sentinel writes what it learns into the file that it is started with.
+  const file = join(dir, "sentinel.conf");
+  if (sentinel) await writeFile(file, "", { flag: "a" });
+  const child = spawn(binary, [...(sentinel ? [file] : []), ...base, ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const orphan = () => void child.kill("SIGKILL");
   process.once("exit", orphan);
   child.once("exit", () => process.removeListener("exit", orphan));
@@ -130,7 +151,7 @@ async function launch(
     child.once("close", () => resolve(false));
     output.on("line", (line) => {
       lines.push(line);
-      if (line.includes("Ready to accept connections")) resolve(true);
+      if (/Ready to accept connections|Sentinel ID is/.test(line)) resolve(true);
     });
   });
   if (ready) return child;
@@ -138,16 +159,19 @@ async function launch(
   throw new Error(`redis-server ended at once: ${lines.slice(-3).join(" | ")}`);
 }
 
-/** A TCP port of loopback that was free a moment ago. */
-export async function freePort(): Promise<number> {
+/** A TCP port of loopback that was free a moment ago, not above `highest`. */
+export async function freePort(highest = 65_535): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
   if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
+  return address.port > highest ? await freePort(highest) : address.port;
 }
 
-/** The server's program, also for Sentinel and Cluster. 6.2 or later. */
-export const redisServer = (): Promise<string> =>
-  program("redis-server", { debian: "redis-server", alpine: "redis" });
+/** The server's program, also for Sentinel and Cluster: `REDIS_SERVER`, such as that of Valkey, or else the system's. 6.2 or later. */
+export async function redisServer(): Promise<string> {
+  const given = process.env["REDIS_SERVER"];
+  if (given !== undefined && given !== "") return given;
+  return await program("redis-server", { debian: "redis-server", alpine: "redis" });
+}

@@ -13,11 +13,9 @@ import { anyRedis } from "../support/redis.ts";
 import { type Replica, startReplica } from "../support/replica.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { asksOnce, retryOf, stateOf, TRANSFER, textOf, until } from "./rounds.ts";
+import { ENOUGH, startTraffic, type Traffic } from "./traffic.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-const CLIENTS = 6;
-/** Rounds that must pass between two steps. */
-const ENOUGH = 30;
 const secret = (name: string): string => `a secret of a test, ${name}, and long enough`;
 
 const redis = await anyRedis(t);
@@ -52,41 +50,13 @@ const answer = (replica: Replica, state: string) => {
   return replica.send(message, textOf(String(nextId++), message));
 };
 
-/** Clients that play rounds until they are stopped. */
-function startTraffic(replicas: readonly Replica[]) {
-  const seen = { done: 0, lost: 0, keyIds: new Set<string>() };
-  const open = new Set<Promise<void>>();
-  let stopped = false;
-  const round = async (from: Replica, to: Replica): Promise<void> => {
-    const state = stateOf(await ask(from));
-    seen.keyIds.add(state.slice(4, 9));
-    const reply = await answer(to, state);
-    if (reply.status === 200 && reply.json.result.resultType === "complete") seen.done += 1;
-    else seen.lost += 1;
-  };
-  const clients = Array.from({ length: CLIENTS }, async (_, client) => {
-    for (let turn = client; !stopped; turn += 1) {
-      const [from, to] = [replicas[turn % 3], replicas[(turn + 1 + (client % 2)) % 3]];
-      if (from === undefined || to === undefined) throw new Error("no replica");
-      const one = round(from, to);
-      open.add(one);
-      await one.finally(() => open.delete(one));
-    }
+/** Rounds that are sealed on one replica and redeemed on another. */
+const startRounds = (replicas: readonly Replica[]) =>
+  startTraffic((turn, client, half) => {
+    const replica = replicas[(turn + half * (1 + (client % 2))) % replicas.length];
+    if (replica === undefined) throw new Error("no replica");
+    return replica;
   });
-  return {
-    seen,
-    /** Waits for the end of all rounds that are open now: what one envelope.ttl stands for. */
-    settle: async (): Promise<void> => void (await Promise.all([...open])),
-    more: async (): Promise<void> => {
-      const before = seen.done + seen.lost;
-      await until(() => seen.done + seen.lost >= before + ENOUGH);
-    },
-    stop: async (): Promise<void> => {
-      stopped = true;
-      await Promise.all(clients);
-    },
-  };
-}
 
 const shows = (replica: Replica, ...expected: string[]): Promise<void> =>
   until(async () => {
@@ -97,7 +67,7 @@ const shows = (replica: Replica, ...expected: string[]): Promise<void> =>
 /** Brings a step to one replica after the other, with traffic before, between and after. */
 async function everywhere(
   replicas: readonly Replica[],
-  traffic: ReturnType<typeof startTraffic>,
+  traffic: Traffic,
   step: (replica: Replica) => Promise<unknown>,
   ...ring: string[]
 ): Promise<void> {
@@ -111,7 +81,7 @@ async function everywhere(
 t.test("add, promote, remove, twice, by hand and by command: no round is lost", async (t) => {
   const replicas = await openReplicas(t);
   const [one, two, three] = replicas;
-  const traffic = startTraffic(replicas);
+  const traffic = startRounds(replicas);
   await traffic.more();
 
   // By hand: files and the primary.
@@ -161,7 +131,7 @@ t.test("promoted first: rounds are lost, and the gateway and check say why", asy
   const [one] = replicas;
   for (const { folder } of replicas) utimesSync(join(folder, "keys/first"), 1, 1);
   copyFileSync(one.file, `${one.file}.before`);
-  const traffic = startTraffic(replicas);
+  const traffic = startRounds(replicas);
   await traffic.more();
   t.equal(traffic.seen.lost, 0);
 

@@ -26,7 +26,7 @@ export interface GatewayProcess {
 }
 
 /**
- * Starts the program and waits until it listens; it is killed at teardown if it still runs.
+ * Starts the program with a configuration of its own and waits until it listens; it is killed at teardown if it still runs.
  * @param sections configuration sections, added to loopback on port 0, anonymous, everything allowed
  */
 export async function startProcess(
@@ -44,6 +44,15 @@ export async function startProcess(
     ...sections,
   };
   await writeFile(file, stringify(config));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return runProcess(t, file);
+}
+
+/** Starts the program with a configuration file and waits until it listens; it is killed at teardown if it still runs. */
+export async function runProcess(
+  t: { teardown(run: () => unknown): void },
+  file: string,
+): Promise<GatewayProcess> {
   const child = spawn(process.execPath, [MAIN, "serve", "--config", file], {
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -53,7 +62,6 @@ export async function startProcess(
   t.teardown(async () => {
     child.kill("SIGKILL");
     await ended;
-    await rm(folder, { recursive: true, force: true });
   });
   const { lines, line } = readLines(child);
   const listening = await line(({ msg }) => msg === "sealgate is listening");

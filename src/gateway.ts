@@ -2,19 +2,19 @@
  * The gateway: one list of stages that every request runs down once. Each may refuse, none may be skipped.
  *
  *   request    framing → principal → json → protocol → authorization → capability → retry → upstream
- *   response   message → protocol → questions → seal → lists (answer.ts) → outcome → audit
+ *   response   message → protocol → questions → seal → lists (response.ts, answer.ts) → outcome → audit
  *
  * Stages throw refusals; `http/server.ts` maps them once. Legacy traffic leaves the list after `protocol` (legacy.ts).
  */
 import type { FastifyReply } from "fastify";
 import { admit } from "./admission.ts";
-import { type AnswerContext, judgeMessage } from "./answer.ts";
 import { auditArguments, auditChain, auditMethod } from "./audit/record.ts";
 import type { Authorizer } from "./authorization.ts";
 import type { Call } from "./call.ts";
 import { narrow } from "./capability/narrow.ts";
+import type { Needs } from "./capability/needs.ts";
+import { checkRequired } from "./capability/policy.ts";
 import type { Config } from "./config/schema.ts";
-import { checkHead, type Delivery, deliverJson, deliverStream } from "./deliver.ts";
 import type { Claims } from "./envelope/format.ts";
 import { Refusal } from "./errors.ts";
 import type { Journey, Witnesses } from "./journey.ts";
@@ -25,14 +25,14 @@ import type { Limits } from "./limits.ts";
 import { parseDeclared } from "./mcp/capabilities.ts";
 import { decideEra } from "./mcp/era.ts";
 import { type NotificationMessage, parseClientMessage } from "./mcp/message.ts";
-import { mirroredName } from "./mcp/methods.ts";
+import { MRTR_METHODS, mirroredName } from "./mcp/methods.ts";
 import { checkMirrored } from "./mcp/mirrored-headers.ts";
 import { judgeParams, judgeRequest } from "./request-rules.ts";
+import { answer, repeat } from "./response.ts";
+import { type KeptAnswer, type Repeats, recallResult } from "./round-trip/repeat.ts";
 import { openRetry, type Retry, type RoundTripContext, redeem } from "./round-trip/retry.ts";
 import type { Versions } from "./seen-lists.ts";
-import { printEvent } from "./sse.ts";
 import { modernHeaders } from "./upstream/credentials.ts";
-import type { UpstreamResponse } from "./upstream/dispatch.ts";
 import { send } from "./upstream/send.ts";
 
 /** What the stages work with; opened once at start. */
@@ -40,7 +40,11 @@ export interface Gateway extends Witnesses {
   readonly config: Config;
   readonly authorizer: Authorizer;
   readonly roundTrip: RoundTripContext;
+  /** Where answers are kept for a repeat, if they are. */
+  readonly repeats: Repeats | undefined;
   readonly limits: Limits;
+  /** What servers turned out to ask of clients that cannot answer. */
+  readonly needs: Needs;
 }
 
 /**
@@ -87,9 +91,9 @@ export async function serve(
     return notify(gateway, journey, reply, doc, message, era.version);
   }
   // capability
-  const allow = journey.route.allowedAsks(tool);
   const declared = parseDeclared(doc, message.meta);
-  const narrowed = message.meta === undefined ? [] : narrow(doc, message.meta, allow);
+  if (MRTR_METHODS.has(message.method))
+    checkRequired(journey.route.requiredAsks(tool, refusal !== undefined), declared);
   const call: Call = {
     journey,
     doc,
@@ -98,8 +102,13 @@ export async function serve(
     version: era.version,
     target,
     declared,
-    allow,
+    // Asked again for each use: what operators forbid while the server works counts for what it answers.
+    get allow() {
+      const place = { principal: journey.principal, route: journey.route.config.path, tool };
+      return gateway.roundTrip.overrides.asks(journey.route.allowedAsks(tool), place);
+    },
   };
+  const narrowed = message.meta === undefined ? [] : narrow(doc, message.meta, call.allow);
   return forward(gateway, call, { narrowed, refusal }, reply);
 }
 
@@ -185,9 +194,10 @@ async function forward(
   const headers = modernHeaders(journey.headers, mirrored, journey.route.credential);
   if (judged.refusal !== undefined) throw judged.refusal;
   judgeParams(journey, doc, call.params, annotationsOf(call));
-  const release = retry.kind === "retry" ? await spend(gateway, call, retry.claims) : undefined;
+  const spent = retry.kind === "retry" ? await spend(gateway, call, retry.claims) : undefined;
+  if (spent !== undefined && "again" in spent) return repeat(gateway, call, spent.again, reply);
   // upstream
-  const response = await send(journey, { method: "POST", headers, body, openEnded, release });
+  const response = await send(journey, { method: "POST", headers, body, openEnded, release: spent?.release });
   await answer(gateway, call, retry.kind === "retry" ? retry.claims : undefined, response, reply);
 }
 
@@ -204,87 +214,34 @@ function noteRetry(journey: Journey, retry: Retry): void {
   if (retry.kind === "reprompt") Object.assign(journey.draft, { state: "reprompted", cause: retry.fault });
 }
 
-async function spend(gateway: Gateway, call: Call, claims: Claims): Promise<() => Promise<void>> {
+/** A redeemed state, or the answer of the one run for its owner, who lost it and asks again. */
+type Spent = { readonly release: () => Promise<void> } | { readonly again: KeptAnswer };
+
+async function spend(gateway: Gateway, call: Call, claims: Claims): Promise<Spent> {
   const { journey } = call;
   if (journey.stopped !== undefined) throw journey.stopped;
   try {
     const release = await redeem(gateway.roundTrip, call, claims);
     gateway.metrics.redemption("redeemed");
     journey.draft.state = "redeemed";
-    return release;
+    return { release };
   } catch (error) {
-    if (error instanceof Refusal) gateway.metrics.redemption(error.detail);
-    throw error;
+    if (!(error instanceof Refusal)) throw error;
+    gateway.metrics.redemption(error.detail);
+    const again = await recallFor(gateway, call, claims, error);
+    if (again === undefined) throw error;
+    return { again };
   }
 }
 
-async function answer(
-  gateway: Gateway,
+async function recallFor(
+  { repeats, roundTrip, metrics }: Gateway,
   call: Call,
-  redeemed: Claims | undefined,
-  response: UpstreamResponse,
-  reply: FastifyReply,
-): Promise<void> {
-  const { journey } = call;
-  const { limits } = gateway.config.server;
-  const { httpStatus } = gateway.config.errors;
-  const { roundTrip, authorizer } = gateway;
-  const context: AnswerContext = { roundTrip, authorizer, limits, call, redeemed };
-  const delivery: Delivery = { journey, reply, limits };
-  const take = (bytes: Buffer): ReturnType<typeof judgeMessage> => {
-    const judged = judgeMessage(context, bytes);
-    if (judged.kind === "final") {
-      journey.draft.outcome = judged.outcome;
-      if (judged.hidden > 0) journey.draft.hidden = judged.hidden;
-      if (judged.sealed !== undefined) {
-        Object.assign(journey.draft, auditChain(judged.sealed), {
-          asked: judged.sealed.asked.map((q) => q.kind),
-        });
-      }
-    } else if (judged.kind === "dropped") {
-      gateway.log.warn({ requestId: journey.requestId, cause: judged.detail }, "server notification dropped");
-    }
-    return judged;
-  };
-  switch (checkHead(response)) {
-    case "json": {
-      const judged = take(await response.collect(limits.body));
-      if (judged.kind !== "final") throw new Refusal("upstream_fault", "no_answer");
-      const status =
-        judged.rpcCode === undefined ? 200 : errorStatus(judged.rpcCode, response.status, httpStatus);
-      await deliverJson(delivery, { status, bytes: judged.bytes });
-      journey.finish({});
-      return;
-    }
-    case "stream": {
-      // A stream that stays open for hours is on record when it opens.
-      if (call.message.method === "subscriptions/listen") journey.finish({ outcome: "stream" });
-      const refusal = await deliverStream(
-        delivery,
-        response,
-        ({ data }) => {
-          if (data.length === 0) return { write: undefined, final: false };
-          const judged = take(data);
-          return judged.kind === "dropped"
-            ? { write: undefined, final: false }
-            : { write: printEvent(judged.bytes), final: judged.kind === "final" };
-        },
-        false,
-      );
-      journey.finish(
-        refusal === undefined ? {} : { outcome: "refused", code: refusal.code, cause: refusal.detail },
-      );
-      return;
-    }
-    case "empty":
-      throw new Refusal("upstream_fault", "no_answer");
-  }
-}
-
-/** The status that the specification gives an error; otherwise the server's own, where it is one for an error body. */
-function errorStatus(code: number, upstream: number, httpStatus: "spec" | "ok"): number {
-  if (httpStatus === "ok") return 200;
-  if (code === -32601) return 404;
-  if (code === -32020 || code === -32021 || code === -32022) return 400;
-  return upstream < 300 ? 200 : upstream;
+  claims: Claims,
+  { code }: Refusal,
+): Promise<KeptAnswer | undefined> {
+  if (repeats === undefined || (code !== "already_redeemed" && code !== "outcome_unknown")) return undefined;
+  const again = await recallResult(repeats, roundTrip, call, claims);
+  metrics.result(again === undefined ? "not_found" : "returned");
+  return again;
 }

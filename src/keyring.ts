@@ -12,6 +12,7 @@ const DERIVATION_LABEL = "sealgate/envelope/1/key";
 const KEY_ID_LABEL = "sealgate/envelope/1/key-id";
 const MAC_LABEL = "sealgate/overrides/1/key";
 const MAC_KEY_BYTES = 32;
+const RESULTS_LABEL = "sealgate/results/1/key";
 
 /** A configured secret: its label for people, and its bytes (32 or more, see `decodeSecret`). */
 export interface KeySource {
@@ -29,6 +30,9 @@ export interface KeyHandle {
   seal(nonce: Uint8Array, plaintext: Uint8Array, audience: string): Buffer;
   /** Undefined unless all of it is authentic, and was sealed for this audience. */
   open(nonce: Uint8Array, sealed: Uint8Array, audience: string): Buffer | undefined;
+  /** As `seal` and `open`, under a key of their own from the same secret: for answers that are kept for a repeat. */
+  sealResult(nonce: Uint8Array, plaintext: Uint8Array, audience: string): Buffer;
+  openResult(nonce: Uint8Array, sealed: Uint8Array, audience: string): Buffer | undefined;
   /** HMAC-SHA256 under a key of its own from the same secret: for what gateways tell each other through a store. 32 bytes. */
   mac(data: Uint8Array): Buffer;
 }
@@ -51,15 +55,21 @@ class Key implements KeyHandle {
   readonly id: string;
   readonly #keyId: Buffer;
   readonly #xaes: XaesKey;
+  readonly #results: XaesKey;
   readonly #macKey: KeyObject;
   /** The associated data that was needed last: a gateway has one audience. */
   #associated: { readonly audience: string; readonly data: Buffer } | undefined;
 
-  constructor(id: string, keyId: Buffer, xaes: XaesKey, macKey: KeyObject) {
+  constructor(
+    id: string,
+    keyId: Buffer,
+    keys: { readonly xaes: XaesKey; readonly results: XaesKey; readonly mac: KeyObject },
+  ) {
     this.id = id;
     this.#keyId = keyId;
-    this.#xaes = xaes;
-    this.#macKey = macKey;
+    this.#xaes = keys.xaes;
+    this.#results = keys.results;
+    this.#macKey = keys.mac;
     Object.freeze(this);
   }
 
@@ -74,6 +84,14 @@ class Key implements KeyHandle {
 
   open(nonce: Uint8Array, sealed: Uint8Array, audience: string): Buffer | undefined {
     return this.#xaes.open(nonce, sealed, this.#associatedData(audience));
+  }
+
+  sealResult(nonce: Uint8Array, plaintext: Uint8Array, audience: string): Buffer {
+    return this.#results.seal(nonce, plaintext, this.#associatedData(audience));
+  }
+
+  openResult(nonce: Uint8Array, sealed: Uint8Array, audience: string): Buffer | undefined {
+    return this.#results.open(nonce, sealed, this.#associatedData(audience));
   }
 
   mac(data: Uint8Array): Buffer {
@@ -214,11 +232,17 @@ export function ephemeralKeyring(random: (bytes: number) => Buffer = randomBytes
 }
 
 function deriveKey(id: string, secret: Buffer): { key: Key; fingerprint: string } {
-  const derived = Buffer.from(hkdfSync("sha256", secret, Buffer.alloc(0), DERIVATION_LABEL, KEY_BYTES));
+  const derive = (label: string, bytes: number): Buffer =>
+    Buffer.from(hkdfSync("sha256", secret, Buffer.alloc(0), label, bytes));
+  const derived = derive(DERIVATION_LABEL, KEY_BYTES);
+  const forResults = derive(RESULTS_LABEL, KEY_BYTES);
+  const forMac = derive(MAC_LABEL, MAC_KEY_BYTES);
   const digest = createHash("sha256").update(KEY_ID_LABEL).update(derived).digest();
-  const forMac = Buffer.from(hkdfSync("sha256", secret, Buffer.alloc(0), MAC_LABEL, MAC_KEY_BYTES));
-  const key = new Key(id, digest.subarray(0, KEY_ID_BYTES), new XaesKey(derived), createSecretKey(forMac));
-  derived.fill(0);
-  forMac.fill(0);
+  const key = new Key(id, digest.subarray(0, KEY_ID_BYTES), {
+    xaes: new XaesKey(derived),
+    results: new XaesKey(forResults),
+    mac: createSecretKey(forMac),
+  });
+  for (const bytes of [derived, forResults, forMac]) bytes.fill(0);
   return { key, fingerprint: digest.toString("hex") };
 }

@@ -6,6 +6,7 @@ import type { AuditRecord } from "./audit/record.ts";
 import type { ReloadStatus } from "./config/reload.ts";
 import type { KeyLabel } from "./keyring.ts";
 import type { Limits } from "./limits.ts";
+import type { OverridesStatus } from "./overrides/overrides.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
 
 const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -32,6 +33,8 @@ export interface Metrics {
   observe(record: AuditRecord): void;
   /** A redemption was tried: `redeemed`, `already_redeemed`, `epoch_mismatch`, `expired`, or why the store could not be used. */
   redemption(outcome: string): void;
+  /** An answer was to be kept for a repeat, or to be found for one. */
+  result(outcome: "kept" | "too_large" | "not_kept" | "returned" | "not_found"): void;
   /** A rule was broken, and its mode says what became of it. */
   finding(route: string, rule: string, mode: string): void;
   /** The exposition text and its media type. */
@@ -43,6 +46,9 @@ export function createMetrics(sources: {
   /** The keys in force. */
   readonly keys: { labels(): readonly KeyLabel[] };
   readonly store: RedemptionStore;
+  readonly overrides: { status(): OverridesStatus };
+  /** What servers turned out to ask of clients that cannot answer. */
+  readonly needs: { list(): readonly unknown[] };
   readonly limits: Limits;
   readonly reloads: () => ReloadStatus;
   /** Audit records lost so far, by sink; the sinks are the operator's. */
@@ -86,6 +92,12 @@ export function createMetrics(sources: {
     labelNames: ["route", "rule", "mode"],
     registers,
   });
+  const results = new Counter({
+    name: "sealgate_results_total",
+    help: "Answers that were to be kept for a repeat, and repeats that asked for one, by outcome",
+    labelNames: ["outcome"],
+    registers,
+  });
   const latency = new Histogram({
     name: "sealgate_request_duration_seconds",
     help: "Time from the request's head to the end of its answer",
@@ -109,7 +121,43 @@ export function createMetrics(sources: {
     help: "1 while the redemption store can be used",
     registers,
     collect() {
-      this.set(sources.store.health().available ? 1 : 0);
+      this.set(sources.store.report().available);
+    },
+  });
+  new Gauge({
+    name: "sealgate_overrides",
+    help: "What operators have set at run time and is in force: revocation, allow, deny",
+    labelNames: ["kind"],
+    registers,
+    collect() {
+      const { revocations, allows, denials } = sources.overrides.status();
+      this.set({ kind: "revocation" }, revocations);
+      this.set({ kind: "allow" }, allows);
+      this.set({ kind: "deny" }, denials);
+    },
+  });
+  new Gauge({
+    name: "sealgate_overrides_ignored",
+    help: "Values among the overrides in the store that are malformed or not signed, and do not count",
+    registers,
+    collect() {
+      this.set(sources.overrides.status().ignored);
+    },
+  });
+  new Gauge({
+    name: "sealgate_overrides_age_seconds",
+    help: "Time since the overrides were last read; infinite if they never were",
+    registers,
+    collect() {
+      this.set(sources.overrides.status().ageSeconds ?? Number.POSITIVE_INFINITY);
+    },
+  });
+  new Gauge({
+    name: "sealgate_needs",
+    help: "Capabilities that servers turned out to need and clients lacked, by route, target and kind",
+    registers,
+    collect() {
+      this.set(sources.needs.list().length);
     },
   });
   new Gauge({
@@ -161,6 +209,7 @@ export function createMetrics(sources: {
       if (record.state !== undefined) opens.inc({ route, result: record.state });
     },
     redemption: (outcome) => redemptions.inc({ outcome }),
+    result: (outcome) => results.inc({ outcome }),
     finding: (route, rule, mode) => findings.inc({ route, rule, mode }),
     expose: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   };

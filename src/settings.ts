@@ -6,12 +6,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { type AuditLog, openAuditLog } from "./audit/sinks.ts";
 import { createAuthorizer } from "./authorization.ts";
-import type { Ask, Route } from "./call.ts";
+import type { Route } from "./call.ts";
+import { compileAddresses } from "./capability/addresses.ts";
+import type { Needs } from "./capability/needs.ts";
+import { compileCapability } from "./capability/policy.ts";
 import type { LoadedConfig } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";
 import { tokenBytesFor } from "./envelope/format.ts";
 import type { Gateway } from "./gateway.ts";
-import { compileGlobs } from "./glob.ts";
 import { Held } from "./held.ts";
 import { metadataDocuments } from "./http/metadata.ts";
 import { createReach, type Reach } from "./http/origin.ts";
@@ -20,13 +22,15 @@ import type { Limits } from "./limits.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Output } from "./output.ts";
+import type { Overrides } from "./overrides/overrides.ts";
 import { createAuthenticator } from "./principal/jwt.ts";
 import type { Authenticator } from "./principal/principal.ts";
 import { type ResourceMetadata, resourceMetadataUrl, resourceUrl } from "./principal/resource-metadata.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
-import { createUpstream, type Upstream, type UpstreamOptions } from "./upstream/dispatch.ts";
+import type { Repeats } from "./round-trip/repeat.ts";
 import { compileModes } from "./rules/modes.ts";
 import { SeenLists } from "./seen-lists.ts";
+import { createUpstream, type Upstream, type UpstreamOptions } from "./upstream/dispatch.ts";
 
 /** See the file's header. */
 export interface Settings {
@@ -66,6 +70,10 @@ export interface ProcessParts {
   /** The ring changes in place: a request that runs on when a key is removed must not seal with it. */
   readonly keys: Keys;
   readonly store: RedemptionStore;
+  readonly repeats: Repeats | undefined;
+  /** Set by operators, and so the same for every configuration. */
+  readonly overrides: Overrides;
+  readonly needs: Needs;
   readonly limits: Limits;
   readonly metrics: Metrics;
   /** Instead of the configured sinks. */
@@ -151,14 +159,16 @@ function openAudit(config: Config, { audit, log, stdout }: ProcessParts): Promis
 
 function openGateway(config: Config, audit: AuditLog, shared: ProcessParts): Gateway {
   const { envelope } = config;
-  const { keys, store, now, random, limits, metrics, log } = shared;
+  const { keys, store, overrides, needs, repeats, now, random, limits, metrics, log } = shared;
   // Nobody is asked for an answer that would be too large to bring.
   const largest = tokenBytesFor(envelope.maxStateBytes, envelope.maxSchemaBytes);
   const maxTokenBytes = Math.min(largest, config.server.limits.body);
   return {
     config,
     authorizer: createAuthorizer(config.authorization),
-    roundTrip: { ...envelope, keys, maxTokenBytes, store, now, random },
+    roundTrip: { ...envelope, keys, maxTokenBytes, store, overrides, now, random },
+    needs,
+    repeats,
     limits,
     metrics,
     audit,
@@ -177,22 +187,19 @@ function openRoute(
   { config, secrets }: LoadedConfig,
   route: Config["routes"][number],
   upstream: Upstream,
-): Route {
   seen: SeenLists,
+): Route {
   const { publicUrl } = config.server;
-  const perTool = route.capability.tools.map(({ match, allow }) => ({
-    fits: compileGlobs(match),
-    allow: new Set(allow),
-  }));
-  const everywhere: ReadonlySet<Ask> = new Set(route.capability.allow);
   return {
     config: route,
     resource: resourceUrl(publicUrl, route.path),
     metadataUrl: resourceMetadataUrl(publicUrl, route.path),
     upstream,
     credential: secrets.credentials.get(route.path),
-    allowedAsks: (tool) =>
-      (tool === undefined ? undefined : perTool.find(({ fits }) => fits(tool))?.allow) ?? everywhere,
+    ...compileCapability(route.capability),
+    addresses: compileAddresses(config, route),
+    modes: compileModes(route.rules),
+    seen,
   };
 }
 

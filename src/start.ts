@@ -4,10 +4,12 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import type { AuditLog } from "./audit/sinks.ts";
+import { Needs } from "./capability/needs.ts";
 import type { LoadedConfig } from "./config/load.ts";
 import { createReloader } from "./config/reload.ts";
 import type { Config } from "./config/schema.ts";
 import { randomPool } from "./envelope/seal.ts";
+import { serveVerbs } from "./admin/verbs.ts";
 import { buildAdmin } from "./health.ts";
 import type { ClientTimeouts } from "./http/connections.ts";
 import { buildServer } from "./http/server.ts";
@@ -17,10 +19,17 @@ import { createLimits } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import type { Output } from "./output.ts";
+import { createMemoryOverrides } from "./overrides/memory.ts";
+import { lifetimesOf } from "./overrides/orders.ts";
+import type { OverridesDesk } from "./overrides/overrides.ts";
+import { createRedisOverrides } from "./overrides/redis.ts";
 import { createMemoryStore } from "./redemption/memory.ts";
 import { createRedisStore } from "./redemption/redis.ts";
+import { createMemoryResults } from "./redemption/results.ts";
+import { createSharedResults } from "./redemption/shared-results.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
 import { redisTarget } from "./redis/target-of.ts";
+import type { Repeats } from "./round-trip/repeat.ts";
 
 /** What a test may put in place of the machine's. */
 export interface Surroundings {
@@ -65,6 +74,13 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
     const keys = new Keys(loaded, { log, now, random });
     const store = await openStore(loaded, { log, now, random });
     closers.push(() => store.close());
+    let opened: InForce | undefined;
+    const configNow = (): Config => opened?.settings.loaded.config ?? config;
+    const overrides = await openOverrides(loaded, { log, now, random, keys, configNow });
+    closers.push(() => overrides.close());
+    const needs = new Needs(log);
+    const repeats = openRepeats(loaded, now);
+    closers.push(async () => repeats?.store.close());
     const limits = createLimits({
       get inFlight() {
         return inForce.settings.loaded.config.server.limits.inFlight;
@@ -77,13 +93,16 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
     const metrics = createMetrics({
       keys,
       store,
+      overrides,
+      needs,
       limits,
       reloads: reloader.status,
       auditLosses: () => inForce.settings.gateway.audit.losses(),
     });
     const { audit, stdout } = surroundings;
-    const shared = { log, now, random, keys, store, limits, metrics, audit, stdout };
+    const shared = { log, now, random, keys, store, overrides, needs, repeats, limits, metrics, audit, stdout };
     const inForce = await InForce.open(loaded, shared);
+    opened = inForce;
     closers.push(() => inForce.close());
     closers.push(() => reloader.close());
     inForce.onReplaced(({ settings }) => surroundings.setLogLevel?.(settings.loaded.config.log.level));
@@ -95,6 +114,14 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       const section = (): Config["admin"] => inForce.settings.loaded.config.admin;
       const { host } = place;
       const admin = buildAdmin({ store, metrics, host, admin: section, draining: server.draining });
+      serveVerbs(admin, {
+        desk: overrides,
+        needs,
+        token: () => inForce.settings.loaded.secrets.adminToken,
+        audit: { write: (record) => inForce.settings.gateway.audit.write(record) },
+        log,
+        now,
+      });
       closers.splice(closers.length - 1, 0, () => admin.close());
       adminUrl = await listen(admin, place, "http");
     }
@@ -130,6 +157,41 @@ async function openStore(
     epoch: redemption.epoch === "on",
     eviction: redemption.eviction,
     log,
+  });
+}
+
+function openRepeats(loaded: LoadedConfig, now: () => number): Repeats | undefined {
+  const { redis, redemption } = loaded.config;
+  const { results: ms, maxResultBytes: maxBytes } = redemption;
+  if (ms === "off") return undefined;
+  const shared = redemption.store === "redis" && redis !== undefined;
+  const store = shared ? createSharedResults(redisTarget(loaded), redis.keyPrefix) : createMemoryResults(now);
+  return { store, ms, maxBytes };
+}
+
+async function openOverrides(
+  loaded: LoadedConfig,
+  parts: {
+    readonly log: Log;
+    readonly now: () => number;
+    readonly random: (bytes: number) => Buffer;
+    readonly keys: Keys;
+    readonly configNow: () => Config;
+  },
+): Promise<OverridesDesk> {
+  const { redis, redemption } = loaded.config;
+  const { log, now, random, keys, configNow } = parts;
+  const lifetimes = (): ReturnType<typeof lifetimesOf> => lifetimesOf(configNow());
+  if (redemption.store === "memory" || redis === undefined) return createMemoryOverrides({ lifetimes, now, random });
+  return createRedisOverrides({
+    target: redisTarget(loaded),
+    keyPrefix: redis.keyPrefix,
+    signing: () => ({ ring: keys.ring, audience: configNow().envelope.audience }),
+    lifetimes,
+    log,
+    now,
+    random,
+    follow: true,
   });
 }
 

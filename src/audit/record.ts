@@ -54,7 +54,7 @@ export interface AuditRecord {
   readonly cause?: string;
   /**
    * What became of the state that the request brought. `opened` passed all bindings and was refused for another cause
-   * before it was spent; `already_redeemed` and `outcome_unknown` could not be spent again.
+   * before it was spent; `repeated` was spent before, and the answer of that run was returned; `already_redeemed` and `outcome_unknown` could not be spent again.
    */
   readonly state?:
     | "opened"
@@ -62,6 +62,7 @@ export interface AuditRecord {
     | "released"
     | "rejected"
     | "reprompted"
+    | "repeated"
     | "already_redeemed"
     | "outcome_unknown";
   /** Joins the rounds of one call; with `round` and the id of the sealed state. */

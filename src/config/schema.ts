@@ -8,8 +8,8 @@ import { duration, flag, folder, instant, label, list, path, secretRef, size, so
 import { admin, server } from "./listener-settings.ts";
 import { redis } from "./redis-settings.ts";
 import { capability, roundTrip, route } from "./route-settings.ts";
-
 import { rules } from "./rule-settings.ts";
+
 export { ALGORITHMS } from "./caller-settings.ts";
 
 const KIB = 1_024;
@@ -72,6 +72,15 @@ const redemption = z.strictObject({
     .enum(["refuse", "accept"])
     .default("refuse")
     .describe("Whether a Redis that may evict keys is used."),
+  results: z
+    .union([z.literal("off"), duration(1_000, 1 * HOUR)])
+    .default("off")
+    .describe(
+      "How long the answer to a redeemed retry is kept, sealed, for its owner's repeat of that retry.",
+    ),
+  maxResultBytes: size(1 * KIB, 4 * MIB)
+    .prefault("256KiB")
+    .describe("Largest answer that is kept."),
 });
 
 const sink = z.discriminatedUnion("type", [
@@ -87,7 +96,9 @@ export const SECTIONS = {
   version: z.literal(1).describe("Version of this format."),
   server: server.prefault({}).describe("The listener for clients."),
   admin: admin.exactOptional().describe("The listener for operators. Off when absent."),
-  redis: redis.exactOptional().describe("The Redis that replicas share: one server, a master with Sentinels, or a Cluster."),
+  redis: redis
+    .exactOptional()
+    .describe("The Redis that replicas share: one server, a master with Sentinels, or a Cluster."),
   authentication: authentication.prefault({}).describe("Who is calling."),
   keys: keys.exactOptional().describe("The keys that seal. Without them a random one, memory store only."),
   envelope: envelope.prefault({}).describe("The sealed state."),
@@ -97,10 +108,10 @@ export const SECTIONS = {
   redemption: redemption.prefault({}).describe("Single use of states."),
   capability: capability.prefault({}).describe("What servers may ask of clients, for all routes."),
   authorization: authorization.prefault({}).describe("What callers may use."),
+  rules: rules.prefault({}).describe("What becomes of messages that break a rule, for all routes."),
   routes: some(route).describe("The MCP servers served."),
   errors: z
     .strictObject({
-  rules: rules.prefault({}).describe("What becomes of messages that break a rule, for all routes."),
       httpStatus: z
         .enum(["spec", "ok"])
         .default("spec")
@@ -142,17 +153,17 @@ export type RoundTrip = z.output<typeof roundTrip>;
 export type Capability = z.output<typeof capability>;
 /** One rule of `authorization`. An omitted selector means any. */
 export type Policy = z.output<typeof policy>;
+/** Modes of rules; the first entry of `tools` that matches is laid over them. */
+export type Rules = z.output<typeof rules>;
 /** One route with everything resolved: overrides merged, defaults filled. */
 export type Route = Omit<z.output<typeof route>, "legacy" | "roundTrip" | "capability" | "rules"> & {
   legacy: "refuse" | "pass";
-/** Modes of rules; the first entry of `tools` that matches is laid over them. */
-export type Rules = z.output<typeof rules>;
   roundTrip: RoundTrip;
   capability: Capability;
+  rules: Rules;
 };
 
 /** The configuration with everything resolved: durations in milliseconds, sizes in bytes, file paths absolute. */
-  rules: Rules;
 export type Config = Omit<
   Sections,
   "admin" | "redis" | "keys" | "server" | "envelope" | "redemption" | "routes"

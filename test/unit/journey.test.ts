@@ -21,13 +21,14 @@ function setOut() {
     raw as unknown as ServerResponse,
     {
       audit: {
-        write: (record) => void records.push(record),
+        write: (record) => void (record.type === "audit" && records.push(record)),
         losses: () => new Map(),
         close: async () => undefined,
       },
       metrics: {
         observe: (record) => void observed.push(record),
         redemption: () => undefined,
+        result: () => undefined,
         finding: () => undefined,
         expose: async () => ({ type: "", text: "" }),
       },

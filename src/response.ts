@@ -93,11 +93,18 @@ function keep(
   if (repeats === undefined) return;
   const { outcome, bytes, sealed } = final;
   const asked = sealed?.asked.map(({ kind }) => kind) ?? [];
-  void keepResult(repeats, roundTrip, call, redeemed, { status, outcome, asked, bytes }).then(metrics.result);
+  void keepResult(repeats, roundTrip, call, redeemed, { status, outcome, asked, bytes }).then(
+    metrics.result,
+    () => metrics.result("not_kept"),
+  );
 }
 
 /** Judges a message of the server; what a client lacks for it is taken down, and refused as it is. @throws Refusal */
-function judgeOrLearn({ needs }: Gateway, context: AnswerContext, bytes: Buffer): ReturnType<typeof judgeMessage> {
+function judgeOrLearn(
+  { needs }: Gateway,
+  context: AnswerContext,
+  bytes: Buffer,
+): ReturnType<typeof judgeMessage> {
   try {
     return judgeMessage(context, bytes);
   } catch (error) {

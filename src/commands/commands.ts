@@ -102,6 +102,40 @@ const schema: Command = {
 };
 
 const keysNew: Command = {
+const rules: Command = {
+  words: ["rules"],
+  usage: "rules [--config FILE [--route PATH] [--tool NAME]] [--json | --markdown]",
+  summary: "Print the rules that messages are judged by, with the modes in force.",
+  details: [
+    "Without --config the defaults. Without --route the modes for all routes, and the routes that differ. What is",
+    "core cannot be switched. docs/rules.md says what each rule means; --markdown prints that page.",
+  ],
+  options: {
+    config: CONFIG,
+    route: { value: "PATH", text: "The modes on this route." },
+    tool: { value: "NAME", text: "The modes for calls of this tool." },
+    json: { text: "As JSON, with all that is known of each rule." },
+    markdown: { text: "The page of the documentation, which knows no configuration." },
+  },
+  exits: ["ok", "usage", "input", "fault", "config"],
+  async run(given) {
+    const config = given.get("config");
+    for (const name of ["route", "tool"]) {
+      if (given.has(name) && config === undefined) throw new UsageError(`--${name} goes with --config`);
+    }
+    if (given.has("markdown") && (given.has("json") || config !== undefined)) {
+      throw new UsageError("--markdown goes with no other option");
+    }
+    const module = await import("./rules.ts");
+    return module.rules({
+      config,
+      route: given.get("route"),
+      tool: given.get("tool"),
+      form: given.has("markdown") ? "markdown" : given.has("json") ? "json" : "table",
+    });
+  },
+};
+
   words: ["keys", "new"],
   usage: "keys new [--out FILE]",
   summary: "Make a secret for keys.ring: 32 random bytes as base64url.",
@@ -265,6 +299,7 @@ export const COMMANDS: readonly Command[] = [
   check,
   schema,
   keysNew,
+  rules,
   keysList,
   keysRotate,
   inspect,

@@ -9,6 +9,7 @@ import { checkPrincipals } from "./principal-checks.ts";
 import { checkRedis } from "./redis-checks.ts";
 import type { Report, Sound } from "./report.ts";
 import { checkRoutes } from "./route-checks.ts";
+import { checkRules } from "./rule-checks.ts";
 
 function checkServer({ server, admin }: Sound, report: Report): void {
   if (admin !== undefined && !isLoopback(admin.listen.host)) {
@@ -218,4 +219,5 @@ export function crossCheck(sections: Sound, given: ReadonlySet<string>, report: 
   checkEnvelope(sections, report);
   checkRoundTrip(sections, report);
   checkRoutes(sections, report);
+  checkRules(sections, report);
 }

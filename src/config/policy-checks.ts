@@ -10,7 +10,7 @@ import { METHOD_TARGETS } from "./known-methods.ts";
 import { nearest } from "./nearest.ts";
 import { foreignSign } from "./pattern-signs.ts";
 import type { Report, Sound } from "./report.ts";
-import type { Capability, Policy } from "./schema.ts";
+import type { Policy } from "./schema.ts";
 
 const TARGETS = [
   ["tools", "tool"],
@@ -36,8 +36,10 @@ export function checkPolicies(sections: Sound, report: Report): void {
     }
   }
   if (sections.capability !== undefined) checkTools(sections.capability.tools, ["capability"], report);
+  if (sections.rules !== undefined) checkTools(sections.rules.tools, ["rules"], report);
   for (const [index, route] of (sections.routes ?? []).entries()) {
     checkTools(route.capability.tools ?? [], ["routes", index, "capability"], report);
+    checkTools(route.rules.tools ?? [], ["routes", index, "rules"], report);
   }
 }
 
@@ -142,7 +144,11 @@ function isAnybody(principal: Policy["principal"], { authentication }: Sound, re
 }
 
 /** Entries behind one that fits every tool: the first that fits decides. */
-function checkTools(tools: Capability["tools"], path: readonly Step[], report: Report): void {
+function checkTools(
+  tools: readonly { readonly match: readonly string[] }[],
+  path: readonly Step[],
+  report: Report,
+): void {
   const all = tools.findIndex(({ match }) => match.some(isEverything));
   for (const [index, { match }] of tools.entries()) {
     const at = [...path, "tools", index];

@@ -3,6 +3,7 @@
  * The only place that quotes values of a configuration file, so the only place that must know which not to quote.
  */
 import type * as z from "zod";
+import { CATALOGUE, isRuleId } from "../rules/catalogue.ts";
 import type { ConfigDocument, DocumentProblem } from "./document.ts";
 import { knownNames, printPath, type Step } from "./json-schema.ts";
 import { nearest } from "./nearest.ts";
@@ -83,15 +84,33 @@ function unknownNames(
   const known = knownNames(path);
   return names.map((name) => {
     const near = nearest(name, known);
-    const hint = near === undefined ? `allowed ${known.join(", ")}` : `did you mean ${near}?`;
-    const plain = /^\w[\w.-]{0,40}$/.test(name) && (near !== undefined || !SECRET_LOOKS.test(name));
+    const plain = /^\w[\w./-]{0,40}$/.test(name) && (near !== undefined || !SECRET_LOOKS.test(name));
     const shown = plain ? name : "(name not shown)";
     return {
       ...doc.placeOfName(path, name),
       path: [...path, shown],
-      message: `unknown setting, ${hint}`,
+      message: coreRule(path, name) ?? `unknown setting, ${hintAt(path, near, known)}`,
     };
   });
+}
+
+/** What is allowed instead of a name that is not known. */
+function hintAt(path: readonly Step[], near: string | undefined, known: readonly string[]): string {
+  if (near !== undefined) return `did you mean ${near}?`;
+  return isRules(path) ? "allowed the rules that `sealgate rules` lists" : `allowed ${known.join(", ")}`;
+}
+
+/** What to say of a rule that exists and has no mode. */
+function coreRule(path: readonly Step[], name: string): string | undefined {
+  if (!isRules(path) || !isRuleId(name)) return undefined;
+  const rule = CATALOGUE[name];
+  if (!("core" in rule)) return undefined;
+  return `is a rule that cannot be switched, allowed nothing here. ${rule.core}`;
+}
+
+/** Whether the members of the setting at `path` are rules. */
+function isRules(path: readonly Step[]): boolean {
+  return path.filter((step) => typeof step === "string" && step !== "tools").at(-1) === "rules";
 }
 
 /** The settings under `path` that `names`, which are not known, are most likely meant to be. */

@@ -30,6 +30,11 @@ export type SwitchableId = {
 export const CATALOGUE: Readonly<Record<RuleId, Rule>> = AREAS;
 export const RULE_IDS = Object.keys(AREAS) as readonly RuleId[];
 
+/** Whether a text is the name of a rule. */
+export function isRuleId(text: string): text is RuleId {
+  return Object.hasOwn(AREAS, text);
+}
+
 /** Whether the mode of a rule can be set. */
 export function isSwitchable(id: RuleId): id is SwitchableId {
   return !("core" in CATALOGUE[id]);

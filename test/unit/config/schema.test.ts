@@ -57,7 +57,7 @@ t.test("settings are found by path", async (t) => {
   t.ok(isSetting(["routes", 0, "upstream", "credential", "header", "value", "env"]));
   t.ok(isSetting(["audit", "sinks", 3, "path"]));
   for (const path of [
-    ["rules"],
+    ["rulings"],
     ["routes", "upstream"],
     ["server", 0],
     ["constructor"],

@@ -81,7 +81,7 @@ t.test("the reader of documents finds what is named", async (t) => {
     spansIn("`errors.ts` `other.thing` `routes` `server/discover` log.level\n```\n`log.level`\n```\n"),
     [],
   );
-  t.same(fencedIn("```yaml\nrules: {}\n```\n```yaml\nlog: { levl: x }\n```\n").map(printPath), [
+  t.same(fencedIn("```yaml\nrulings: {}\n```\n```yaml\nlog: { levl: x }\n```\n").map(printPath), [
     "log",
     "log.levl",
   ]);
@@ -114,8 +114,13 @@ t.test("config/sealgate.yaml names every setting, and only settings there are", 
   );
   const missing = allSettings().filter((path) => !named.has(printPath(path)));
   // Once is enough for the two forms of a reference, and of the ring, and the three of Redis.
+  // Rules have the same names for routes and tools.
+  const repeated = /^(routes\[0\]\.rules|rules\.tools\[0\])\..*\//;
   t.same(
-    missing.map(printPath).filter((path) => !/\.(file|env)$|^keys\.folder$|^redis\.(sentinels|cluster)\b/.test(path)),
+    missing
+      .map(printPath)
+      .filter((path) => !/\.(file|env)$|^keys\.folder$|^redis\.(sentinels|cluster)\b/.test(path))
+      .filter((path) => !repeated.test(path)),
     [],
   );
 });

@@ -1,0 +1,97 @@
+/** `sealgate rules`: the catalogue with the modes in force, as a table, as JSON, or as the page of the docs. */
+import { loadConfig } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { CATALOGUE, defaultMode, RULE_IDS, type RuleId } from "../rules/catalogue.ts";
+import { rulesDocument } from "../rules/document.ts";
+import { compileModes, DEFAULT_MODES, type Modes } from "../rules/modes.ts";
+import { EXIT } from "./exit.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** What of the catalogue is asked for. */
+export interface RulesOptions {
+  readonly config: string | undefined;
+  /** Path of one route; without it the modes at the top of the file, and where routes differ. */
+  readonly route: string | undefined;
+  readonly tool: string | undefined;
+  readonly form: "table" | "json" | "markdown";
+}
+
+/** One rule with its modes. */
+interface Shown {
+  readonly id: RuleId;
+  readonly mode: string;
+  readonly default: string;
+  /** Routes where another mode is in force. */
+  readonly routes: Readonly<Record<string, string>>;
+}
+
+/**
+ * Prints the rules. Without a configuration the defaults.
+ * @returns the exit code 0
+ * @throws ConfigError, ConfigFileError, UsageError
+ */
+export async function rules(options: RulesOptions): Promise<number> {
+  process.stdout.write(options.form === "markdown" ? rulesDocument() : await printed(options));
+  return EXIT.ok[0];
+}
+
+async function printed(options: RulesOptions): Promise<string> {
+  const shown = await modesShown(options);
+  if (options.form === "json") {
+    const entries = shown.map(({ id, ...modes }) => {
+      const { core, ...rule } = { core: undefined, ...CATALOGUE[id] };
+      return { id, ...rule, core: core ?? false, ...modes };
+    });
+    return `${JSON.stringify(entries, undefined, 2)}\n`;
+  }
+  const lines = shown.map(({ id, mode, default: usual, routes }) => {
+    const elsewhere = Object.entries(routes).map(([path, other]) => `${path}: ${other}`);
+    return [id, mode, usual === mode ? "" : usual, elsewhere.join(", ")];
+  });
+  return table([["RULE", "MODE", "DEFAULT", "ROUTES THAT DIFFER"], ...lines]);
+}
+
+async function modesShown({ config: file, route, tool }: RulesOptions): Promise<Shown[]> {
+  const config = file === undefined ? undefined : (await loadConfig(file, process.env)).config;
+  const { modes, others } = modesOf(config, route, tool);
+  return RULE_IDS.map((id) => {
+    const differing = others.filter((other) => other.modes[id] !== modes[id]);
+    return {
+      id,
+      mode: "core" in CATALOGUE[id] ? "core" : modes[id],
+      default: "core" in CATALOGUE[id] ? "core" : defaultMode(id),
+      routes: Object.fromEntries(differing.map((other) => [other.path, other.modes[id]])),
+    };
+  });
+}
+
+interface InForce {
+  readonly modes: Modes;
+  readonly others: readonly { readonly path: string; readonly modes: Modes }[];
+}
+
+function modesOf(config: Config | undefined, route: string | undefined, tool: string | undefined): InForce {
+  if (config === undefined) return { modes: DEFAULT_MODES, others: [] };
+  const of = (rules: Config["rules"]): Modes => compileModes(rules)(tool);
+  if (route === undefined) {
+    const others = config.routes.map((one) => ({ path: one.path, modes: of(one.rules) }));
+    return { modes: of(config.rules), others };
+  }
+  const chosen = config.routes.find(({ path }) => path === route);
+  if (chosen === undefined) {
+    throw new UsageError(`--route is none of ${config.routes.map(({ path }) => path).join(", ")}`);
+  }
+  return { modes: of(chosen.rules), others: [] };
+}
+
+/** Columns as wide as their widest cell; no blanks at the end of a line. */
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+  return `${lines.join("\n")}\n`;
+}

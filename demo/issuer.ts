@@ -23,8 +23,9 @@ const CLIENT = "sealgate-demo";
 /**
  * Starts an issuer at `wanted` or near it.
  * @param now Unix milliseconds; the clock of its tokens
+ * @param name the `iss` of its tokens, where it is reached under another name than its address; an origin
  */
-export async function startIssuer(wanted: Address, now: () => number): Promise<Issuer> {
+export async function startIssuer(wanted: Address, now: () => number, name?: string): Promise<Issuer> {
   const { privateKey, publicKey } = await generateKeyPair("ES256");
   const kid = randomUUID();
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid, alg: "ES256", use: "sig" }] };
@@ -32,7 +33,7 @@ export async function startIssuer(wanted: Address, now: () => number): Promise<I
     answer(request, response).catch(() => json(response, 500, { error: "server_error" }));
   });
   const port = await listenNear(server, wanted);
-  const issuer = `http://${wanted.host}:${port}`;
+  const issuer = name ?? `http://${wanted.host}:${port}`;
   const metadata = {
     issuer,
     jwks_uri: `${issuer}/jwks`,

@@ -5,10 +5,12 @@ import { createServer, type Server } from "node:net";
 export interface Address {
   readonly host: string;
   readonly port: number;
+  /** Fail when the port is taken, where others were told that it is this one. */
+  readonly exact?: boolean;
 }
 
 /**
- * Makes a server listen at `wanted`, or on a free port of the same host when that one is taken.
+ * Makes a server listen at `wanted`, or on a free port of the same host when that one is taken and need not be that one.
  * @returns the port it got
  * @throws Error for any other failure to listen
  */
@@ -16,7 +18,8 @@ export async function listenNear(server: Server, wanted: Address): Promise<numbe
   try {
     return await listen(server, wanted);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+    const taken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    if (!taken || wanted.exact === true) throw error;
     return listen(server, { ...wanted, port: 0 });
   }
 }

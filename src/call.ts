@@ -4,12 +4,13 @@
 import type { Config } from "./config/schema.ts";
 import type { Journey } from "./journey.ts";
 import type { JsonText, Node } from "./json/scan.ts";
+import type { AddressPolicy } from "./mcp/address-findings.ts";
 import type { Declared } from "./mcp/capabilities.ts";
 import type { RequestMessage } from "./mcp/message.ts";
 import type { Target } from "./mcp/methods.ts";
-import type { Credential } from "./upstream/credentials.ts";
 import type { ModesByTool } from "./rules/modes.ts";
 import type { SeenLists } from "./seen-lists.ts";
+import type { Credential } from "./upstream/credentials.ts";
 import type { Upstream } from "./upstream/dispatch.ts";
 
 /** What a server may be let to ask (configuration `capability.allow`). */
@@ -26,6 +27,14 @@ export interface Route {
   readonly credential: Credential | undefined;
   /** What this route lets a server ask while it answers a call of `tool`. */
   allowedAsks(tool: string | undefined): ReadonlySet<Ask>;
+  /** What the client must have declared for a call of `tool`; of a hidden one no more is told than of a name nobody has. */
+  requiredAsks(tool: string | undefined, hidden: boolean): readonly Ask[];
+  /** Where a server may send people. */
+  readonly addresses: AddressPolicy;
+  /** The modes of rules on this route, for a call of `tool`. */
+  readonly modes: ModesByTool;
+  /** What the lists of its server said when they were last seen here. */
+  readonly seen: SeenLists;
 }
 
 /** One modern request that may be forwarded: parsed, checked against its headers, authorized. */
@@ -39,5 +48,6 @@ export interface Call {
   readonly target: Target | undefined;
   /** What the client declared, before policy narrowed it. */
   readonly declared: Declared;
+  /** What may be asked now, by policy and by what operators set at run time. */
   readonly allow: ReadonlySet<Ask>;
 }

@@ -1,6 +1,7 @@
 /**
  * The admin listener: liveness, readiness, metrics. It never depends on the upstream. Design section 9.
  */
+import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance } from "fastify";
 import { isLoopback } from "./config/addresses.ts";
 import type { Config } from "./config/schema.ts";
@@ -21,7 +22,7 @@ export interface HealthSources {
 
 /** Builds the admin app; the caller listens. */
 export function buildAdmin({ store, metrics, host, admin, draining }: HealthSources): FastifyInstance {
-  const app = Fastify({ logger: false, forceCloseConnections: true });
+  const app = Fastify({ logger: false, forceCloseConnections: true, genReqId: () => randomUUID() });
   app.addHook("onRequest", async (request, reply) => {
     // A web page that makes its own name mean this machine would send that name.
     if (isLoopback(host) && !isLoopback(request.hostname)) {

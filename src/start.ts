@@ -3,13 +3,13 @@
  */
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
+import { serveVerbs } from "./admin/verbs.ts";
 import type { AuditLog } from "./audit/sinks.ts";
 import { Needs } from "./capability/needs.ts";
 import type { LoadedConfig } from "./config/load.ts";
 import { createReloader } from "./config/reload.ts";
 import type { Config } from "./config/schema.ts";
 import { randomPool } from "./envelope/seal.ts";
-import { serveVerbs } from "./admin/verbs.ts";
 import { buildAdmin } from "./health.ts";
 import type { ClientTimeouts } from "./http/connections.ts";
 import { buildServer } from "./http/server.ts";
@@ -19,10 +19,7 @@ import { createLimits } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import type { Output } from "./output.ts";
-import { createMemoryOverrides } from "./overrides/memory.ts";
-import { lifetimesOf } from "./overrides/orders.ts";
-import type { OverridesDesk } from "./overrides/overrides.ts";
-import { createRedisOverrides } from "./overrides/redis.ts";
+import { openOverrides } from "./overrides/open.ts";
 import { createMemoryStore } from "./redemption/memory.ts";
 import { createRedisStore } from "./redemption/redis.ts";
 import { createMemoryResults } from "./redemption/results.ts";
@@ -75,8 +72,10 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
     const store = await openStore(loaded, { log, now, random });
     closers.push(() => store.close());
     let opened: InForce | undefined;
-    const configNow = (): Config => opened?.settings.loaded.config ?? config;
-    const overrides = await openOverrides(loaded, { log, now, random, keys, configNow });
+    const overrides = await openOverrides(loaded, {
+      ...{ log, now, random, keys },
+      config: () => opened?.settings.loaded.config ?? config,
+    });
     closers.push(() => overrides.close());
     const needs = new Needs(log);
     const repeats = openRepeats(loaded, now);
@@ -100,7 +99,20 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       auditLosses: () => inForce.settings.gateway.audit.losses(),
     });
     const { audit, stdout } = surroundings;
-    const shared = { log, now, random, keys, store, overrides, needs, repeats, limits, metrics, audit, stdout };
+    const shared = {
+      log,
+      now,
+      random,
+      keys,
+      store,
+      overrides,
+      needs,
+      repeats,
+      limits,
+      metrics,
+      audit,
+      stdout,
+    };
     const inForce = await InForce.open(loaded, shared);
     opened = inForce;
     closers.push(() => inForce.close());
@@ -167,32 +179,6 @@ function openRepeats(loaded: LoadedConfig, now: () => number): Repeats | undefin
   const shared = redemption.store === "redis" && redis !== undefined;
   const store = shared ? createSharedResults(redisTarget(loaded), redis.keyPrefix) : createMemoryResults(now);
   return { store, ms, maxBytes };
-}
-
-async function openOverrides(
-  loaded: LoadedConfig,
-  parts: {
-    readonly log: Log;
-    readonly now: () => number;
-    readonly random: (bytes: number) => Buffer;
-    readonly keys: Keys;
-    readonly configNow: () => Config;
-  },
-): Promise<OverridesDesk> {
-  const { redis, redemption } = loaded.config;
-  const { log, now, random, keys, configNow } = parts;
-  const lifetimes = (): ReturnType<typeof lifetimesOf> => lifetimesOf(configNow());
-  if (redemption.store === "memory" || redis === undefined) return createMemoryOverrides({ lifetimes, now, random });
-  return createRedisOverrides({
-    target: redisTarget(loaded),
-    keyPrefix: redis.keyPrefix,
-    signing: () => ({ ring: keys.ring, audience: configNow().envelope.audience }),
-    lifetimes,
-    log,
-    now,
-    random,
-    follow: true,
-  });
 }
 
 /** `{ [name]: value }`, or nothing where there is no value. */

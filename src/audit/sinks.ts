@@ -7,11 +7,12 @@ import { dirname } from "node:path";
 import type { Config } from "../config/schema.ts";
 import type { Log } from "../log.ts";
 import { Output, openStandard } from "../output.ts";
+import type { AdminRecord } from "./admin-record.ts";
 import type { AuditRecord } from "./record.ts";
 
 /** Takes finished records. */
 export interface AuditLog {
-  write(record: AuditRecord): void;
+  write(record: AuditRecord | AdminRecord): void;
   /** Records lost so far, by sink: `stdout`, or the path of the file. */
   losses(): ReadonlyMap<string, number>;
   /** Waits a moment until everything is written. */

@@ -3,6 +3,7 @@
  * words never reach a refusal.
  */
 import type { Ask } from "../config/schema.ts";
+import type { Asked } from "../envelope/format.ts";
 import { Refusal } from "../errors.ts";
 import {
   capabilitiesFor,
@@ -37,6 +38,18 @@ export function checkQuestions(
   const missing = missingCapabilities(needs, declared);
   if (missing !== undefined) throw refuseMissing(missing);
   const forbidden = firstForbidden(needs, allow);
+  if (forbidden !== undefined) throw new Refusal("question_forbidden", forbidden);
+}
+
+/**
+ * Questions that were allowed when they were asked and sealed, and may be forbidden by now.
+ * @throws Refusal `question_forbidden`: no answer to them goes to the server
+ */
+export function checkStillAllowed(asked: readonly Asked[], allow: ReadonlySet<Ask>): void {
+  const forbidden = firstForbidden(
+    asked.map(({ kind }) => kind),
+    allow,
+  );
   if (forbidden !== undefined) throw new Refusal("question_forbidden", forbidden);
 }
 

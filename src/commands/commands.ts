@@ -1,5 +1,6 @@
 /** The commands: words, options, help, exit codes, and which module does the work. Modules load when they run. */
 import type { EXIT } from "./exit.ts";
+import { OVERRIDE_COMMANDS } from "./override-commands.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** One command. */
@@ -101,7 +102,6 @@ const schema: Command = {
   },
 };
 
-const keysNew: Command = {
 const rules: Command = {
   words: ["rules"],
   usage: "rules [--config FILE [--route PATH] [--tool NAME]] [--json | --markdown]",
@@ -136,6 +136,7 @@ const rules: Command = {
   },
 };
 
+const keysNew: Command = {
   words: ["keys", "new"],
   usage: "keys new [--out FILE]",
   summary: "Make a secret for keys.ring: 32 random bytes as base64url.",
@@ -298,10 +299,11 @@ export const COMMANDS: readonly Command[] = [
   init,
   check,
   schema,
-  keysNew,
   rules,
+  keysNew,
   keysList,
   keysRotate,
   inspect,
+  ...OVERRIDE_COMMANDS,
   health,
 ];

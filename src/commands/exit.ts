@@ -5,7 +5,10 @@ export const EXIT = {
   usage: [64, "the command line is wrong"],
   data: [65, "the token would be refused now; there is no such entry"],
   input: [66, "the configuration file cannot be read"],
-  unavailable: [69, "the system refused something, for example an address in use, or a server cannot be used"],
+  unavailable: [
+    69,
+    "the system refused something, for example an address in use, or a server cannot be used",
+  ],
   fault: [70, "a fault of the program"],
   create: [73, "a file exists already or cannot be written"],
   later: [75, "too early for this step, nothing was changed"],

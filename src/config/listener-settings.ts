@@ -8,6 +8,7 @@ import {
   listen,
   network,
   origin,
+  secretRef,
   size,
   some,
   whole,

@@ -56,7 +56,8 @@ function bearer(line: string): string {
 function token(line: string): string {
   if (line.length < MIN_TOKEN_CHARACTERS)
     throw new SecretError(`the secret is shorter than ${MIN_TOKEN_CHARACTERS} characters`);
-  if (!/^[!-~]{1,1024}$/.test(line)) throw new SecretError("the secret has blanks, or more than 1024 characters");
+  if (!/^[!-~]{1,1024}$/.test(line))
+    throw new SecretError("the secret has blanks, or more than 1024 characters");
   return line;
 }
 

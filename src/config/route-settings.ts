@@ -1,9 +1,11 @@
 /** A route, and the settings that stand both at the top of the file, for all routes, and in a route, for that route. */
 import * as z from "zod";
 import {
+  addressHost,
   credentialHeader,
   duration,
   fileRef,
+  flag,
   glob,
   httpUrl,
   list,
@@ -15,9 +17,9 @@ import {
   text,
   whole,
 } from "./fields.ts";
+import { routeRules } from "./rule-settings.ts";
 
 const MINUTE = 60_000;
-import { routeRules } from "./rule-settings.ts";
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
@@ -25,13 +27,36 @@ const ask = z.enum(["elicitation.form", "elicitation.url", "sampling", "roots"])
 
 const toolAsks = z.strictObject({
   match: some(glob()).describe("Patterns of tool names. The first entry that matches a tool decides."),
-  allow: list(ask).describe("What a call of these tools may ask. Replaces capability.allow for them."),
+  allow: list(ask)
+    .exactOptional()
+    .describe("What a call of these tools may ask. Replaces capability.allow for them."),
+  requires: list(ask)
+    .exactOptional()
+    .describe("What callers of these tools must be able to answer. Replaces capability.requires for them."),
 });
 
 const allow = list(ask).describe(
   "What servers may ask of clients. A question must be declared by the client and stand here.",
 );
+const requires = list(ask).describe(
+  "What a client must declare that it can answer, or its calls are refused before the server sees them.",
+);
 const tools = list(toolAsks).describe("Exceptions by tool.");
+
+const url = z
+  .strictObject({
+    hosts: list(addressHost())
+      .exactOptional()
+      .describe(
+        "Where addresses may lead: patterns of host, or of host:port for another port than 443. Default: anywhere.",
+      ),
+    loopbackHttp: flag()
+      .exactOptional()
+      .describe(
+        "Whether addresses may be http:// on a loopback host. Default: only if server.publicUrl is on one.",
+      ),
+  })
+  .describe("Addresses that servers send people to. Replaced as a whole by a route's own.");
 
 /** Clients repeat ten times on their own; the question after the tenth still has to be sealed for their own limit to be met. */
 export const ROUNDS_OF_CLIENTS = 11;
@@ -69,13 +94,17 @@ export const routeRoundTrip = z.strictObject({
 /** `capability` at the top of the file. */
 export const capability = z.strictObject({
   allow: allow.default(["elicitation.form", "elicitation.url", "sampling", "roots"]),
+  requires: requires.default([]),
   tools: tools.default([]),
+  url: url.prefault({}),
 });
 
 /** `capability` of a route: what is absent comes from the top. */
 export const routeCapability = z.strictObject({
   allow: allow.exactOptional(),
+  requires: requires.exactOptional(),
   tools: tools.exactOptional(),
+  url: url.exactOptional(),
 });
 
 const upstream = z.strictObject({
@@ -128,5 +157,5 @@ export const route = z.strictObject({
     .describe("Audiences accepted on this route. Default: those of the issuer, else the resource URL."),
   roundTrip: routeRoundTrip.prefault({}).describe("Overrides of roundTrip."),
   capability: routeCapability.prefault({}).describe("Overrides of capability."),
-});
   rules: routeRules.prefault({}).describe("Overrides of rules."),
+});

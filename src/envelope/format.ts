@@ -69,6 +69,7 @@ export type EnvelopeFault =
   | "params"
   | "version"
   | "absent"
+  | "revoked"
   | "shape"
   | "unsupported_method";
 

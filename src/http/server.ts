@@ -221,7 +221,9 @@ export function buildServer(parts: ServerParts): Server {
     const { code, detail, cause } = refusal;
     const { principal } = refusal.context;
     if (journey !== undefined && principal !== undefined) journey.draft.principal ??= principal;
-    journey?.finish({ outcome: "refused", code, cause: detail, ...stateOf(refusal) }, cause);
+    // What was spent stays spent, whatever the answer was refused for.
+    const state = journey?.draft.state === "redeemed" ? {} : stateOf(refusal);
+    journey?.finish({ outcome: "refused", code, cause: detail, ...state }, cause);
     // What belongs to no route has no audit record; its request id must be found all the same.
     if (journey === undefined) {
       const asked = { method: request.method, path: shapeOf(request.url, settings) };

@@ -47,7 +47,7 @@ export const selectors = {
   /** A pattern of tool names. */
   tool: printable(256).exactOptional(),
   /** The kinds of question; all of them where it is absent, which only a denial may do. */
-  capability: z.array(z.enum(CAPABILITIES)).min(1).max(CAPABILITIES.length).exactOptional(),
+  capability: z.array(z.enum(CAPABILITIES)).min(1).max(CAPABILITIES.length).readonly().exactOptional(),
 };
 
 /** The shapes of what is said beside. */

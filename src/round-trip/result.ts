@@ -11,8 +11,10 @@ import { Refusal } from "../errors.ts";
 import type { JsonText, Node } from "../json/scan.ts";
 import { type Edit, editObject } from "../json/splice.ts";
 import { MRTR_METHODS } from "../mcp/methods.ts";
+import { questionFindings } from "../mcp/question-findings.ts";
 import { parseQuestions, type Question } from "../mcp/questions.ts";
-import { presented, type RoundTripContext } from "./retry.ts";
+import { stateFindings } from "../mcp/state-findings.ts";
+import { isRevoked, presented, type RoundTripContext } from "./retry.ts";
 
 /** A sealed round: the edits to the result, and what audit says of it. */
 export interface SealedRound {
@@ -23,7 +25,8 @@ export interface SealedRound {
 /**
  * Checks the questions of an `input_required` result and seals its state.
  * @param before the claims of the state that this request redeemed, if it was a retry
- * @throws Refusal `upstream_fault`, `missing_capability`, `question_forbidden`, `round_limit`, `store_unavailable`
+ * @throws Refusal `upstream_fault`, `missing_capability`, `question_forbidden`, `round_limit`, `store_unavailable`, and
+ *   `invalid_request_state` for a chain that was revoked while the server worked on it
  */
 export function sealRound(
   context: RoundTripContext,
@@ -33,20 +36,44 @@ export function sealRound(
   result: Node,
 ): SealedRound {
   if (!MRTR_METHODS.has(call.message.method)) throw new Refusal("upstream_fault", "input_required_method");
+  if (before !== undefined && isRevoked(context, call, before))
+    throw new Refusal("invalid_request_state", "revoked");
   const state = readState(doc, result, context.maxStateBytes);
   const requests = doc.get(result, "inputRequests");
   const questions =
     requests === undefined || doc.kind(requests) === "null"
       ? []
       : parseQuestions(doc, requests, context.maxSchemaBytes);
-  if (questions.length === 0 && state === undefined) throw new Refusal("upstream_fault", "nothing_asked");
+  if (questions.length === 0 && state === undefined) {
+    const refuse = (): Refusal => new Refusal("upstream_fault", "nothing_asked");
+    call.journey.judge([{ rule: "mrtr/nothing-asked", detail: "nothing_asked" }], refuse);
+  }
   checkQuestions(questions, call.declared, call.allow);
+  if (requests !== undefined) judgeQuestions(call, doc, requests);
+  if (state !== undefined) judgeState(call, state);
   const claims = nextClaims(context, call, before, questions, state);
   const token = seal(context.keys.ring, context.audience, claims, context.random);
   if (token.length > context.maxTokenBytes) throw new Refusal("upstream_fault", "state_too_large");
   const remove = new Set(["ttlMs", "cacheScope"]);
   if (requests !== undefined && doc.kind(requests) === "null") remove.add("inputRequests");
   return { edits: editObject(doc, result, { set: { requestState: JSON.stringify(token) }, remove }), claims };
+}
+
+/** The rules that questions of the right shape can still break. @throws Refusal `question_forbidden` */
+export function judgeQuestions(call: Call, doc: JsonText, inputRequests: Node): void {
+  const { journey, declared } = call;
+  const findings = questionFindings(doc, inputRequests, declared, journey.route.addresses);
+  journey.judge(
+    findings,
+    ({ rule, detail, data }) => new Refusal("question_forbidden", detail, { data: { rule, ...data } }),
+  );
+}
+
+/** What the server's own state holds before it is sealed: said by kind and size. @throws Refusal `upstream_fault` */
+function judgeState({ journey }: Call, state: string): void {
+  const { modes } = journey;
+  if (modes["mrtr/state-credentials"] === "off" && modes["mrtr/state-personal-data"] === "off") return;
+  journey.judge(stateFindings(state), ({ detail }) => new Refusal("upstream_fault", detail));
 }
 
 /** The upstream's state, or undefined where it sent none. Null counts as none, the empty string as a state. */
@@ -70,7 +97,7 @@ function nextClaims(
   const { maxRounds, maxAge } = call.journey.route.config.roundTrip;
   const iat = Math.floor(context.now() / 1000);
   const round = (before?.round ?? 0) + 1;
-  const chainIat = before?.chainIat ?? iat;
+  const chainIat = before?.chainIat ?? birth(context, call, iat);
   const exp = Math.min(iat + Math.floor(context.ttl / 1000), chainIat + Math.floor(maxAge / 1000));
   // The user is not asked for an answer that could not be redeemed.
   if (round > maxRounds || exp <= iat) {
@@ -93,6 +120,16 @@ function nextClaims(
     epoch,
     ...(state === undefined ? {} : { state }),
   };
+}
+
+/**
+ * When a new chain is born, in unix seconds: now; but later than every revocation that is known here, which it is in truth,
+ * whatever the clocks of gateways and store say.
+ * @throws Refusal `store_unavailable` while nobody can know of revocations
+ */
+function birth({ overrides }: RoundTripContext, { journey }: Call, iat: number): number {
+  if (!overrides.known()) throw new Refusal("store_unavailable", "overrides_never_read");
+  return Math.max(iat, overrides.firstBirth(journey.principal, journey.route.config.path));
 }
 
 function asAsked(question: Question): Asked {

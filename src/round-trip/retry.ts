@@ -7,6 +7,7 @@
 import { auditChain } from "../audit/record.ts";
 import { checkBinding, requestIdDigest } from "../binding.ts";
 import type { Call } from "../call.ts";
+import { checkStillAllowed } from "../capability/check.ts";
 import { type Claims, EnvelopeError, type EnvelopeFault } from "../envelope/format.ts";
 import { open } from "../envelope/open.ts";
 import { Refusal } from "../errors.ts";
@@ -16,6 +17,7 @@ import { type Edit, editObject } from "../json/splice.ts";
 import type { Keyring } from "../keyring.ts";
 import { agreesToAll, checkAnswers } from "../mcp/answers.ts";
 import { MRTR_METHODS } from "../mcp/methods.ts";
+import type { Overrides } from "../overrides/overrides.ts";
 import { principalDigest } from "../principal/principal.ts";
 import { type RedemptionStore, StoreUnavailable } from "../redemption/store.ts";
 
@@ -34,6 +36,8 @@ export interface RoundTripContext {
   /** Milliseconds. */
   readonly clockSkew: number;
   readonly store: RedemptionStore;
+  /** What operators have revoked, granted and denied. */
+  readonly overrides: Overrides;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly random: (bytes: number) => Buffer;
@@ -57,7 +61,7 @@ export class ToolErrorRejection extends Refusal {}
 
 /**
  * Opens and checks everything a retry brings; spends nothing.
- * @throws Refusal `invalid_request_state`, `invalid_input_responses`, `same_request_id`
+ * @throws Refusal `invalid_request_state`, `invalid_input_responses`, `same_request_id`, `question_forbidden`
  */
 export function openRetry(context: RoundTripContext, call: Call): Retry {
   const { doc, params } = call;
@@ -84,7 +88,10 @@ export function openRetry(context: RoundTripContext, call: Call): Retry {
     const refuse = (): Refusal => new Refusal("same_request_id", "same_request_id");
     call.journey.judge([{ rule: "mrtr/same-request-id", detail: "same_request_id" }], refuse);
   }
-  const edits = answers === undefined ? [] : checkAnswers(doc, answers, claims.asked);
+  checkStillAllowed(claims.asked, call.allow);
+  const { edits, findings } =
+    answers === undefined ? { edits: [], findings: [] } : checkAnswers(doc, answers, claims.asked);
+  call.journey.judge(findings, ({ detail }) => new Refusal("invalid_input_responses", detail));
   if (claims.asked.some(({ key }) => doc.get(answers, key) === undefined)) {
     const refuse = (): Refusal => new Refusal("invalid_input_responses", "answers_missing");
     call.journey.judge([{ rule: "mrtr/answers-missing", detail: "answers_missing" }], refuse);
@@ -124,6 +131,8 @@ export async function redeem(
   call: Call,
   claims: Claims,
 ): Promise<() => Promise<void>> {
+  // Last of all but the redemption: who is not the state's owner does not learn that it is revoked.
+  if (isRevoked(context, call, claims)) throw rejection(call, "revoked");
   const redemption = await context.store.redeem(claims).catch((error: unknown) => {
     if (error instanceof StoreUnavailable)
       throw new Refusal("store_unavailable", error.reason, { cause: error });
@@ -131,6 +140,11 @@ export async function redeem(
   });
   switch (redemption.outcome) {
     case "redeemed":
+      if (isRevoked(context, call, claims)) {
+        // Revoked while the store was waited for; the server has got nothing.
+        await context.store.release(claims, redemption.attempt);
+        throw rejection(call, "revoked");
+      }
       return () => context.store.release(claims, redemption.attempt);
     case "already_redeemed":
       throw new Refusal("already_redeemed", "already_redeemed");
@@ -140,6 +154,15 @@ export async function redeem(
       // By the store's clock, which is the one that counts.
       throw rejection(call, "expired");
   }
+}
+
+/**
+ * Whether operators have revoked the chain of a state, which belongs to this call.
+ * @throws Refusal `store_unavailable` while nobody can know
+ */
+export function isRevoked({ overrides }: RoundTripContext, { journey }: Call, claims: Claims): boolean {
+  if (!overrides.known()) throw new Refusal("store_unavailable", "overrides_never_read");
+  return overrides.isRevoked(claims, journey.principal, journey.route.config.path);
 }
 
 /** What this call would be sealed as; compared with the claims. */

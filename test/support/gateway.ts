@@ -4,6 +4,7 @@ import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
+import type { AdminRecord } from "../../src/audit/admin-record.ts";
 import type { AuditRecord } from "../../src/audit/record.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { ClientTimeouts } from "../../src/http/connections.ts";
@@ -15,6 +16,8 @@ export const PUBLIC_URL = "http://gateway.test";
 
 export interface TestGateway extends Running {
   readonly audit: AuditRecord[];
+  /** Records of the admin listener. */
+  readonly deeds: AdminRecord[];
   /** Everything that was written to the log. */
   readonly logged: () => string;
   /** What the injected clock says, in milliseconds; move it at will. */
@@ -60,12 +63,13 @@ export interface Reply {
 
 const CALM = { elicitation: { form: {} } };
 
-/** The three reserved `_meta` members of a modern request. */
+/** The reserved `_meta` members of a modern request; logs are asked for. */
 export function meta(capabilities: Readonly<Record<string, unknown>> = CALM): Record<string, unknown> {
   return {
     "io.modelcontextprotocol/protocolVersion": VERSION,
     "io.modelcontextprotocol/clientInfo": { name: "test", version: "0" },
     "io.modelcontextprotocol/clientCapabilities": capabilities,
+    "io.modelcontextprotocol/logLevel": "debug",
   };
 }
 
@@ -108,12 +112,13 @@ export async function startGateway(
   await writeFile(file, stringify(config));
   const loaded = await loadConfig(file, process.env);
   const audit: AuditRecord[] = [];
+  const deeds: AdminRecord[] = [];
   const lines: string[] = [];
   const clock = { now: options.clock ?? Date.now() };
   const running = await start(loaded, {
     log: createLog("debug", { write: (line: string) => void lines.push(line) }),
     audit: {
-      write: (record) => void audit.push(record),
+      write: (record) => void (record.type === "audit" ? audit.push(record) : deeds.push(record)),
       losses: () => new Map(),
       close: async () => undefined,
     },
@@ -124,6 +129,7 @@ export async function startGateway(
   return {
     ...running,
     audit,
+    deeds,
     logged: () => lines.join(""),
     clock,
     async configure(changed) {

@@ -69,7 +69,7 @@ export async function startReplica(
   const running = await start(await loadConfig(file, process.env), {
     log: createLog("debug", { write: (line: string) => void log.push(JSON.parse(line)) }),
     audit: {
-      write: (record) => void audit.push(record),
+      write: (record) => void (record.type === "audit" && audit.push(record)),
       losses: () => new Map(),
       close: async () => undefined,
     },

@@ -9,6 +9,7 @@ import { ephemeralKeyring } from "../../src/keyring.ts";
 import { parseDeclared } from "../../src/mcp/capabilities.ts";
 import { parseClientMessage } from "../../src/mcp/message.ts";
 import { targetOf } from "../../src/mcp/methods.ts";
+import { createMemoryOverrides } from "../../src/overrides/memory.ts";
 import { createMemoryStore } from "../../src/redemption/memory.ts";
 import { testJourney } from "../support/journey.ts";
 import { META } from "../support/meta.ts";
@@ -57,6 +58,8 @@ function judge(text: string, asked: Asked = {}): Answer {
     allow: new Set<Ask>(["elicitation.form"]),
   };
   const random = (bytes: number): Buffer => Buffer.alloc(bytes, 7);
+  const lifetimes = () => ({ skewSeconds: 60, chainSeconds: 3_600 });
+  const overrides = createMemoryOverrides({ lifetimes, now: () => NOW });
   const context = {
     keys: { ring },
     audience: "http://g",
@@ -66,6 +69,7 @@ function judge(text: string, asked: Asked = {}): Answer {
     maxTokenBytes: 100_000,
     clockSkew: 60_000,
     store,
+    overrides,
     now: () => NOW,
     random,
   };

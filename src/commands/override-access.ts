@@ -1,0 +1,153 @@
+/**
+ * How `revoke` and `grants` reach what all replicas share: in Redis itself, which works while gateways are down, or through the
+ * admin listener of one of them, which is the only way to a gateway with the memory store.
+ */
+import { userInfo } from "node:os";
+import { AdminRefused, listThere, removeThere, setThere } from "../admin/client.ts";
+import { type LoadedConfig, loadConfig } from "../config/load.ts";
+import { loadFile, SecretError, secretLine } from "../config/secret.ts";
+import { loadKeyring } from "../keyring.ts";
+import {
+  type GrantOrder,
+  lifetimesOf,
+  OrderRefused,
+  parseGrantOrder,
+  parseRevocationOrder,
+  type RevocationOrder,
+} from "../overrides/orders.ts";
+import { OverridesFull, OverridesUnavailable } from "../overrides/overrides.ts";
+import { createRedisOverrides } from "../overrides/redis.ts";
+import { type Presented, present } from "../overrides/shown.ts";
+import { redisTarget } from "../redis/target-of.ts";
+import { EXIT } from "./exit.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** Options by name, as given. */
+export type Given = ReadonlyMap<string, string>;
+
+/** What commands do with it. */
+export interface Access {
+  /** Issuers of the configuration; none where only a listener is known. */
+  readonly issuers: readonly string[];
+  /** Paths of routes; undefined where only a listener is known. */
+  readonly routes: readonly string[] | undefined;
+  list(kind: "revocation" | "grant"): Promise<readonly Presented[]>;
+  set(order: RevocationOrder | GrantOrder): Promise<Presented>;
+  /** Undefined where there is no such entry. */
+  remove(kind: "revocation" | "grant", id: string, by: string): Promise<Presented | undefined>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens it, works, closes it, and says in one line what stood in the way.
+ * @returns the exit code
+ * @throws UsageError, ConfigError, ConfigFileError; the command line prints them
+ */
+export async function withAccess(given: Given, work: (access: Access) => Promise<number>): Promise<number> {
+  try {
+    const access = await openAccess(given);
+    try {
+      return await work(access);
+    } finally {
+      await access.close();
+    }
+  } catch (error) {
+    if (error instanceof OrderRefused) throw new UsageError(error.message);
+    const known =
+      error instanceof OverridesFull ||
+      error instanceof OverridesUnavailable ||
+      error instanceof AdminRefused;
+    if (!known) throw error;
+    process.stderr.write(`sealgate: ${error.message}\n`);
+    return EXIT.unavailable[0];
+  }
+}
+
+/** Who sets an entry, if nobody says: the user of the system. */
+export function whoami(given: Given): string {
+  const by = given.get("by");
+  if (by !== undefined) return by;
+  try {
+    return userInfo().username.slice(0, 64) || "unknown";
+  } catch {
+    return "unknown";
+  }
+}
+
+/** The order as it will be read by whoever carries it out. @throws OrderRefused */
+export const checkOrder = (order: object): RevocationOrder | GrantOrder =>
+  "target" in order ? parseRevocationOrder(order) : parseGrantOrder(order);
+
+async function openAccess(given: Given): Promise<Access> {
+  const [config, admin, tokenFile] = ["config", "admin", "token-file"].map((name) => given.get(name));
+  if ((config === undefined) === (admin === undefined))
+    throw new UsageError(
+      `exactly one of --config and --admin is needed, found ${config === undefined ? "neither" : "both"}`,
+    );
+  if ((admin === undefined) !== (tokenFile === undefined))
+    throw new UsageError("--admin and --token-file go together");
+  return config === undefined
+    ? await throughListener(admin ?? "", tokenFile ?? "")
+    : await throughRedis(await loadConfig(config, process.env));
+}
+
+async function throughRedis(loaded: LoadedConfig): Promise<Access> {
+  const { config, secrets } = loaded;
+  const { redis, keys } = config;
+  if (config.redemption.store !== "redis" || redis === undefined || keys === undefined) {
+    throw new UsageError(
+      "redemption.store is memory, so only the process itself can be told: use --admin URL and --token-file FILE, with admin.token set",
+    );
+  }
+  const ring = loadKeyring(secrets.keys, keys.primary, keys.next);
+  const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const desk = await createRedisOverrides({
+    target: redisTarget(loaded),
+    keyPrefix: redis.keyPrefix,
+    signing: () => ({ ring, audience: config.envelope.audience }),
+    lifetimes: () => lifetimesOf(config),
+    log: quiet,
+    now: Date.now,
+    follow: false,
+  });
+  return {
+    issuers: config.authentication.issuers.map(({ issuer }) => issuer),
+    routes: config.routes.map(({ path }) => path),
+    list: async (kind) => {
+      await desk.refresh();
+      return desk
+        .list()
+        .filter((entry) => entry.kind === kind)
+        .map(present);
+    },
+    set: async (order) => present("target" in order ? await desk.revoke(order) : await desk.grant(order)),
+    remove: async (kind, id, by) => {
+      const entry = await desk.remove(kind, id, by);
+      return entry === undefined ? undefined : present(entry);
+    },
+    close: () => desk.close(),
+  };
+}
+
+async function throughListener(admin: string, tokenFile: string): Promise<Access> {
+  const url = URL.parse(admin);
+  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:"))
+    throw new UsageError("--admin is not a URL such as http://127.0.0.1:9090");
+  let token: string;
+  try {
+    token = secretLine((await loadFile(tokenFile)).bytes);
+  } catch (error) {
+    if (error instanceof SecretError) throw new UsageError(`--token-file: ${error.message}`);
+    throw error;
+  }
+  const place = { url: url.origin, token };
+  const nameOf = { revocation: "revocations", grant: "grants" } as const;
+  return {
+    issuers: [],
+    routes: undefined,
+    list: (kind) => listThere(place, nameOf[kind]),
+    set: (order) => setThere(place, order),
+    remove: (kind, id) => removeThere(place, nameOf[kind], id),
+    close: async () => undefined,
+  };
+}

@@ -32,6 +32,8 @@ export interface Pod {
   readonly url: string;
   /** Updates the ConfigMap: the same configuration with another `keys` section, on the same folder. */
   configure(keys: Readonly<Record<string, unknown>>): Promise<void>;
+  /** The headers of a message, as a client behind the ingress sends them. */
+  headers(message: Message): Record<string, string>;
   /** Sends a message with a body as written, as a client behind the ingress does. */
   send(message: Message, body: string): Promise<Reply>;
   /** Asks the admin port for a path, by the pod's address as the kubelet does. */
@@ -70,16 +72,18 @@ export async function startPod(
   const local = (address = ""): string => `http://127.0.0.1:${new URL(address).port}`;
   const [url, adminUrl] = [local(process.url), local(process.adminUrl)];
   const token = await issuer.token({ aud: RESOURCE });
+  const headers = (message: Message) => ({
+    ...mirrored(message),
+    host: HOST,
+    authorization: `Bearer ${token}`,
+  });
   return {
     process,
     keys: secret,
     url,
     configure: (section) => config.update({ "sealgate.yaml": text(section) }),
-    send: (message, body) =>
-      exchange(url, {
-        headers: { ...mirrored(message), host: HOST, authorization: `Bearer ${token}` },
-        body,
-      }),
+    headers,
+    send: (message, body) => exchange(url, { headers: headers(message), body }),
     probe: (path) => exchange(adminUrl, { path, method: "GET", headers: { host: "10.1.2.3:9090" } }),
   };
 }

@@ -8,7 +8,7 @@ import { changedSections, NotTakenUp } from "./config/reload.ts";
 import { startOnlyChanges } from "./config/start-only.ts";
 import type { Held } from "./held.ts";
 import { logError } from "./log.ts";
-import { openSettings, type ProcessParts, type Settings } from "./settings.ts";
+import { openSettings, type ProcessParts, type Settings, warnUnfiltered } from "./settings.ts";
 
 /** The answers have left by then, and only records are missing. */
 const LAST_RECORDS_MS = 1_000;
@@ -47,7 +47,9 @@ export class InForce {
 
   /** @throws Error when something of the configuration cannot be opened; nothing is left open then */
   static async open(loaded: LoadedConfig, shared: ProcessParts): Promise<InForce> {
-    return new InForce(await openSettings(loaded, shared), shared);
+    const opened = await openSettings(loaded, shared);
+    warnUnfiltered(loaded.config, shared.log);
+    return new InForce(opened, shared);
   }
 
   /** What a request that arrives now is judged by. For a look only; who keeps it enters. */
@@ -86,7 +88,7 @@ export class InForce {
     const before = this.#held.value;
     const takesRestart = startOnlyChanges(before.loaded, next);
     if (takesRestart.length > 0) throw new NotTakenUp(takesRestart);
-    const { keys, log } = this.#shared;
+    const { keys, log, metrics } = this.#shared;
     const ring = keys.prepare(next);
     const sections = changedSections(before.loaded.config, next.config);
     const secrets = !isDeepStrictEqual(before.loaded.secrets, next.secrets);
@@ -100,9 +102,14 @@ export class InForce {
     this.#held = opened;
     this.#release = release;
     log.info({ sections, secrets }, "configuration taken up");
+    warnUnfiltered(next.config, log, before.loaded.config);
+    if (before.loaded.config.envelope.audience !== next.config.envelope.audience) {
+      log.warn({}, "envelope.audience has changed: open rounds are refused");
+    }
     const judgement = !isDeepStrictEqual(judgedBy(before.loaded), judgedBy(next));
     for (const listener of this.#listeners) listener({ settings: opened.value, judgement });
     this.#retire(retired());
+    this.#retire(metrics.keepRoutes(new Set(opened.value.routes.keys())));
   }
 
   /** Gives the last requests a moment to write their records, then closes what is in force and what was before. */

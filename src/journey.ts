@@ -36,6 +36,8 @@ export class Journey {
   headers: Headers = new Map();
   principal: Principal = ANONYMOUS;
   #modes: Modes | undefined;
+  /** Its answer has been passed on; what a legacy server sends after it answers nothing. */
+  answered = false;
   /** The upstream may have got this request: from then on nobody may be told to send it again. */
   sent = false;
   /** Headers of every answer to this request, also of refusals. */
@@ -106,7 +108,7 @@ export class Journey {
 
   /** A stream that nothing will answer: shutdown does not wait for it, and opening it again is harmless. */
   get endless(): boolean {
-    return this.#place === "stream" || this.draft.method === "subscriptions/listen";
+    return this.#place === "stream" || this.answered || this.draft.method === "subscriptions/listen";
   }
 
   /**
@@ -116,6 +118,11 @@ export class Journey {
   supersede(): void {
     this.#superseded = true;
     this.#endStream();
+  }
+
+  /** Whether it goes on under what is not in force any more. */
+  get superseded(): boolean {
+    return this.#superseded;
   }
 
   #endStream(): void {

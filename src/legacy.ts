@@ -133,7 +133,10 @@ async function deliverLegacy(
       const refusal = await deliverStream(
         delivery,
         response,
-        (event) => ({ write: relayed(gateway, journey, event), final: false }),
+        (event) => {
+          const write = relayed(gateway, journey, event);
+          return { write, final: journey.answered && journey.superseded };
+        },
         true,
       );
       journey.finish(
@@ -177,6 +180,7 @@ function filter(
   const message = parseServerMessage(doc);
   if (message.type === "notification" && isHiddenUpdate(authorizer, journey.principal, doc, message))
     return undefined;
+  if (message.type === "result" || message.type === "error") journey.answered = true;
   if (message.type !== "result") return bytes;
   for (const name of ["requestState", "inputRequests"]) {
     if (doc.get(message.result, name) !== undefined) throw new Refusal("upstream_fault", "state_in_legacy");

@@ -27,6 +27,14 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set([
   "ping",
 ]);
 
+type Labels = Readonly<Record<string, string | number>>;
+
+/** A metric by its series; a histogram has a value for each upper bound `le`. */
+interface Series {
+  get(): Promise<{ readonly values: readonly { readonly labels: Labels }[] }>;
+  remove(labels: Labels): void;
+}
+
 /** The process's metrics. */
 export interface Metrics {
   /** Counts one decision. */
@@ -37,6 +45,8 @@ export interface Metrics {
   result(outcome: "kept" | "too_large" | "not_kept" | "returned" | "not_found"): void;
   /** A rule was broken, and its mode says what became of it. */
   finding(route: string, rule: string, mode: string): void;
+  /** Drops the series of all other routes, so that their number is bounded by what is served. */
+  keepRoutes(paths: ReadonlySet<string>): Promise<void>;
   /** The exposition text and its media type. */
   expose(): Promise<{ readonly type: string; readonly text: string }>;
 }
@@ -211,6 +221,15 @@ export function createMetrics(sources: {
     redemption: (outcome) => redemptions.inc({ outcome }),
     result: (outcome) => results.inc({ outcome }),
     finding: (route, rule, mode) => findings.inc({ route, rule, mode }),
+    async keepRoutes(paths) {
+      for (const metric of registry.getMetricsAsArray() as unknown as Series[]) {
+        for (const { labels } of (await metric.get()).values) {
+          const { le, ...series } = labels;
+          const { route } = series;
+          if (route !== undefined && !paths.has(String(route))) metric.remove(series);
+        }
+      }
+    },
     expose: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   };
 }

@@ -152,6 +152,19 @@ export async function openSettings(
   }
 }
 
+/** Says which routes let questions pass unseen, but for those that did so `before`. */
+export function warnUnfiltered(config: Config, log: Log, before?: Config): void {
+  const unfiltered = ({ authentication, routes }: Config): string[] =>
+    authentication.mode === "anonymous"
+      ? routes.filter(({ legacy }) => legacy === "pass").map(({ path }) => path)
+      : [];
+  const known = before === undefined ? [] : unfiltered(before);
+  for (const path of unfiltered(config)) {
+    if (known.includes(path)) continue;
+    log.warn({ path }, "legacy traffic passes on this route and its questions are not filtered");
+  }
+}
+
 function openAudit(config: Config, { audit, log, stdout }: ProcessParts): Promise<AuditLog> {
   if (audit !== undefined) return Promise.resolve(audit);
   return openAuditLog(config.audit.sinks, { log, ...optional("stdout", stdout) });

@@ -28,11 +28,6 @@ export async function serve(options: {
   const log = createLog(config.log.level, stdout);
   tellLosses(stdout, stderr, log);
   for (const warning of warnings) log.warn({ warning }, "configuration");
-  for (const { path, legacy } of config.routes) {
-    if (legacy === "pass" && config.authentication.mode === "anonymous") {
-      log.warn({ path }, "legacy traffic passes on this route and its questions are not filtered");
-    }
-  }
   try {
     const setLogLevel = (level: string): void => {
       log.level = level;

@@ -5,8 +5,10 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 
-/** Files of one write come together, and a file that is being written gets time to be whole. */
+/** Files of one write come together, and a file that is being written gets time to be whole: quiet for so long. */
 const SETTLE_MS = 200;
+/** Where it never gets quiet, as with a file that is written to all the time, changes are told this late. */
+const LATEST_MS = 2_000;
 
 /** A folder and the names in it that count: files, or all. */
 export interface Place {
@@ -24,16 +26,14 @@ export interface Watch {
 /** The places of files and of whole folders, one per folder. Paths are absolute. */
 export function placesOf(files: readonly string[], folders: readonly string[]): Place[] {
   const places = new Map<string, Set<string> | "all">();
-  for (const file of files) {
-    const names = places.get(dirname(file)) ?? new Set<string>();
-    if (names !== "all") places.set(dirname(file), names.add(basename(file)));
-  }
-  for (const folder of folders) {
-    places.set(folder, "all");
-    // Another folder, or a link to one, can be put in its place; that shows in the folder above only.
-    const above = places.get(dirname(folder)) ?? new Set<string>();
-    if (above !== "all") places.set(dirname(folder), above.add(basename(folder)));
-  }
+  const addName = (path: string): void => {
+    const names = places.get(dirname(path)) ?? new Set<string>();
+    if (names !== "all") places.set(dirname(path), names.add(basename(path)));
+  };
+  for (const folder of folders) places.set(folder, "all");
+  for (const file of files) addName(file);
+  // Another folder, or a link to one, can be put in the place of each; that shows in the folder above only.
+  for (const folder of [...files.map(dirname), ...folders]) addName(folder);
   return [...places].map(([folder, names]) => ({ folder, names }));
 }
 
@@ -47,12 +47,18 @@ export function watchPlaces(
   changed: () => void,
   failed: (folder: string, error: unknown) => void,
 ): Watch {
-  let timer: NodeJS.Timeout | undefined;
+  let quiet: NodeJS.Timeout | undefined;
+  let latest: NodeJS.Timeout | undefined;
+  const tell = (): void => {
+    clearTimeout(quiet);
+    clearTimeout(latest);
+    quiet = latest = undefined;
+    changed();
+  };
   const soon = (): void => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      changed();
-    }, SETTLE_MS).unref();
+    clearTimeout(quiet);
+    quiet = setTimeout(tell, SETTLE_MS).unref();
+    latest ??= setTimeout(tell, LATEST_MS).unref();
   };
   const watchers = places.flatMap(({ folder, names }): FSWatcher[] => {
     try {
@@ -71,7 +77,8 @@ export function watchPlaces(
   return {
     isStale: () => places.some(({ folder }, index) => identityOf(folder) !== watched[index]),
     close() {
-      clearTimeout(timer);
+      clearTimeout(quiet);
+      clearTimeout(latest);
       for (const watcher of watchers) watcher.close();
     },
   };

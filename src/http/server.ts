@@ -4,6 +4,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Server as TlsServer } from "node:https";
+import { isDeepStrictEqual } from "node:util";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type AuditRecord, auditPrincipal } from "../audit/record.ts";
 import type { Route } from "../call.ts";
@@ -110,9 +111,13 @@ export function buildServer(parts: ServerParts): Server {
     await sendMetadata(document, request.method, reply);
   });
   app.setErrorHandler((error, request, reply) => fail(error, request, reply));
+  let presented = secrets.tls;
   inForce.onReplaced(({ settings, judgement }) => {
     const { tls } = settings.loaded.secrets;
-    if (tls !== undefined) (app.server as unknown as TlsServer).setSecureContext(tls);
+    if (tls !== undefined && !isDeepStrictEqual(tls, presented)) {
+      presented = tls;
+      (app.server as unknown as TlsServer).setSecureContext(tls);
+    }
     if (judgement) for (const journey of journeys) journey.supersede();
   });
 

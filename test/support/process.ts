@@ -16,6 +16,7 @@ export type OutputLine = Readonly<Record<string, unknown>>;
 /** A gateway process that listens. */
 export interface GatewayProcess {
   readonly url: string;
+  readonly pid: number;
   readonly adminUrl: string | undefined;
   readonly lines: readonly OutputLine[];
   /** The first line that fits, past or to come. */
@@ -67,6 +68,7 @@ export async function runProcess(
   const listening = await line(({ msg }) => msg === "sealgate is listening");
   return {
     url: String(listening["url"]),
+    pid: child.pid ?? 0,
     adminUrl: typeof listening["admin"] === "string" ? listening["admin"] : undefined,
     lines,
     line,

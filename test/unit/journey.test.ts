@@ -15,6 +15,7 @@ function setOut() {
   const log = recordingLog();
   const clock = { now: Date.UTC(2026, 10, 30) };
   let closed = 0;
+  let over = 0;
   const journey = new Journey(
     "r-1",
     { config: { path: "/mcp" } } as Route,
@@ -30,6 +31,7 @@ function setOut() {
         redemption: () => undefined,
         result: () => undefined,
         finding: () => undefined,
+        keepRoutes: async () => undefined,
         expose: async () => ({ type: "", text: "" }),
       },
       log,
@@ -38,8 +40,11 @@ function setOut() {
     () => {
       closed += 1;
     },
+    () => {
+      over += 1;
+    },
   );
-  return { journey, raw, records, observed, log, clock, closed: () => closed };
+  return { journey, raw, records, observed, log, clock, closed: () => closed, over: () => over };
 }
 
 t.test("one record, at the end, with what the stages added", async (t) => {
@@ -107,6 +112,37 @@ t.test("the first reason to stop is the reason", async (t) => {
   journey.stop(new Refusal("shutting_down", "shutdown"));
   journey.stop(new Refusal("cancelled", "client_left"));
   t.equal(journey.stopped?.code, "shutting_down");
+});
+
+t.test("superseded: a stream ends, at once or as soon as it is one; a request goes on", async (t) => {
+  const limits = createLimits({ inFlight: 1, streams: 1 });
+  const open = setOut().journey;
+  open.enter(limits, "stream");
+  open.supersede();
+  t.equal(open.stopped?.code, "configuration_changed");
+  const late = setOut().journey;
+  late.supersede();
+  t.equal(late.stopped, undefined);
+  late.enter(createLimits({ inFlight: 1, streams: 1 }), "stream");
+  t.equal(late.stopped?.code, "configuration_changed");
+  const request = setOut().journey;
+  request.enter(limits, "request");
+  request.supersede();
+  t.equal(request.stopped, undefined);
+});
+
+t.test("over: when the answer has left and the record is written, in either order", async (t) => {
+  for (const order of ["record first", "answer first"]) {
+    const { journey, raw, over } = setOut();
+    if (order === "record first") journey.finish({});
+    else raw.emit("close");
+    t.equal(over(), 0, order);
+    if (order === "record first") raw.emit("close");
+    else journey.finish({});
+    t.equal(over(), 1, order);
+    journey.finish({});
+    t.equal(over(), 1, order);
+  }
 });
 
 t.test("shutdown: who may have been heard by the upstream is not told to send it again", async (t) => {

@@ -9,13 +9,14 @@ import { placesOf, watchPlaces } from "../../../src/config/watch.ts";
 const alive = setInterval(() => undefined, 60_000);
 t.teardown(() => clearInterval(alive));
 
-t.test("one place per folder; a whole folder takes its files in", async (t) => {
+t.test("one place per folder, and the one above it; a whole folder takes its files in", async (t) => {
   const places = placesOf(["/a/x.yaml", "/a/k1", "/b/k2", "/c/d/k3"], ["/b"]);
   t.same(places, [
-    { folder: "/a", names: new Set(["x.yaml", "k1"]) },
     { folder: "/b", names: "all" },
+    { folder: "/a", names: new Set(["x.yaml", "k1"]) },
     { folder: "/c/d", names: new Set(["k3"]) },
-    { folder: "/", names: new Set(["b"]) },
+    { folder: "/", names: new Set(["a", "b"]) },
+    { folder: "/c", names: new Set(["d"]) },
   ]);
   t.same(placesOf(["/b/k"], ["/b"]), [
     { folder: "/b", names: "all" },

@@ -1,5 +1,5 @@
 /**
- * `npm run chaos -- [--store standalone] [--seconds N] [--attempts N] [--seed N]`: gateways, Redis and a server are killed,
+ * `npm run chaos -- [--store standalone|sentinels] [--seconds N] [--attempts N] [--seed N]`: gateways, Redis and a server are killed,
  * stopped, cut off and failed over while every state is replayed. Exit status 1 if a state was carried out twice, or if anybody got
  * an answer that does not say what to do.
  */

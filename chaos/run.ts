@@ -9,12 +9,12 @@ import { Random } from "../fuzz/random.ts";
 import { Driver, type Tally } from "./driver.ts";
 import { makeFaults, processFaults } from "./faults.ts";
 import { type Closers, startGateways, startServer } from "./processes.ts";
-import { type Store, standalone } from "./stores.ts";
+import { type Store, sentinels, standalone } from "./stores.ts";
 
 const GATEWAYS = 3;
 
 /** Kinds of store, by name. */
-export const STORES = { standalone } as const satisfies Record<
+export const STORES = { standalone, sentinels } as const satisfies Record<
   string,
   (closers: Closers, gateways: number, random: Random) => Promise<Store>
 >;

@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Random } from "../fuzz/random.ts";
 import { type OwnRedis, ownRedis } from "../test/support/redis.ts";
+import { ownSentinels, until, type Watched } from "../test/support/redis-groups.ts";
 import { type Fate, type Relay, startRelay } from "../test/support/relay.ts";
 import { type Fault, pauseFor } from "./faults.ts";
 import type { Closers } from "./processes.ts";
@@ -23,6 +24,72 @@ export async function standalone(closers: Closers, gateways: number, random: Ran
     sections: links.map(({ port }) => ({ url: `redis://127.0.0.1:${port}` })),
     faults: [...serverFaults(redis), ...linkFaults(links, random)],
   };
+}
+
+/** A master and a replica that three Sentinels watch; the gateways ask these where the master is. */
+export async function sentinels(closers: Closers, gateways: number): Promise<Store> {
+  const watched = await ownSentinels(closers);
+  const { name, nodes } = watched;
+  const section = { sentinels: { name, nodes: nodes.map(({ host, port }) => `${host}:${port}`) } };
+  return { sections: Array.from({ length: gateways }, () => section), faults: failovers(watched) };
+}
+
+/** Changes of the master, each of which ends with a master and a replica that follows it. */
+function failovers(watched: Watched): Fault[] {
+  let [master, replica] = [watched.master, watched.replica];
+  const promoted = async (): Promise<void> => {
+    await watched.named(replica.port);
+    [master, replica] = [replica, master];
+  };
+  /** The old master is back, and the Sentinels have made it follow the new one. */
+  const following = (): Promise<void> =>
+    until(async () =>
+      /role:slave.*master_link_status:up/s.test(
+        String(await replica.command("INFO", "replication").catch(() => "")),
+      ),
+    );
+  return [
+    {
+      name: "the master is killed, its replica takes over, it comes back",
+      async run(random) {
+        await master.stop("SIGKILL");
+        await promoted();
+        await pauseFor(random, 0, 500);
+        await replica.start();
+        await following();
+      },
+    },
+    {
+      name: "a replica that missed marks takes over from a master that is killed",
+      async run(random) {
+        replica.pause();
+        await pauseFor(random, 200, 1_000);
+        await master.stop("SIGKILL");
+        replica.resume();
+        await promoted();
+        await replica.start();
+        await following();
+      },
+    },
+    {
+      name: "the master stands still until it is replaced, and wakes up as one of two",
+      async run() {
+        master.pause();
+        await promoted();
+        replica.resume();
+        await following();
+      },
+    },
+    {
+      name: "the master hands over on demand",
+      async run() {
+        await watched.failover(replica.port);
+        [master, replica] = [replica, master];
+        await following();
+      },
+    },
+    { name: "the master is flushed", run: async () => void (await master.command("FLUSHALL")) },
+  ];
 }
 
 function serverFaults(redis: OwnRedis): Fault[] {

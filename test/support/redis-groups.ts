@@ -1,8 +1,7 @@
 /** Real Redis Clusters and masters with Sentinels for tests, all on loopback, ended with the test. */
-import type { RedisOptions } from "ioredis";
 import { slotOf } from "../../src/redis/slots.ts";
 import type { Address } from "../../src/redis/target.ts";
-import { type OwnRedis, ownRedis, type Teardown } from "./redis.ts";
+import { type OwnAccess, type OwnRedis, ownRedis, type Teardown } from "./redis.ts";
 
 const SLOTS = 16_384;
 
@@ -11,7 +10,7 @@ export interface GroupOptions {
   /** More arguments for every server; gets its port. */
   readonly args?: (port: number, index: number) => readonly string[];
   /** What a test's own commands need to get in. */
-  readonly access?: RedisOptions;
+  readonly access?: OwnAccess;
 }
 
 /** A running Cluster. */
@@ -86,8 +85,8 @@ export interface Watched {
   readonly sentinels: readonly OwnRedis[];
   readonly name: string;
   readonly nodes: Address[];
-  /** Makes the Sentinels promote the replica, and waits until all of them name it. */
-  failover(): Promise<void>;
+  /** Makes the Sentinels promote the other server, and waits until all of them name it; `to` is its port, the replica's unless said. */
+  failover(to?: number): Promise<void>;
   /** Waits until every Sentinel names the server on this port. */
   named(port: number): Promise<void>;
 }
@@ -148,14 +147,14 @@ export async function ownSentinels(
   return {
     ...{ master, replica, sentinels, name, named },
     nodes: sentinels.map(({ port }) => ({ host: "127.0.0.1", port })),
-    async failover() {
+    async failover(to = replica.port) {
       await until(() =>
         (sentinels[0] as OwnRedis).command("SENTINEL", "FAILOVER", name).then(
           () => true,
           () => false,
         ),
       );
-      await named(replica.port);
+      await named(to);
     },
   };
 }

@@ -230,6 +230,18 @@ export function hostAuthority() {
   );
 }
 
+/** A pattern of a host, with a port where it is not the usual one. No scheme, no path: they would never match. */
+export function addressHost() {
+  return field<string>(
+    "a pattern of host or host:port, such as connect.example, *.example.com or localhost:*",
+    (given, refuse) => {
+      if (given.length > 256 || !/^(\[[0-9a-f:*?]+\]|[\p{L}\p{M}\p{N}.*?_-]+)(:[0-9*?]{1,5})?$/iu.test(given))
+        return refuse("is not a host");
+      return given.endsWith(".") ? refuse("ends with a dot") : given;
+    },
+  );
+}
+
 /** An address or a CIDR network. */
 export function network() {
   return field<string>("an IP address or a network such as 10.0.0.0/8", (given, refuse) =>

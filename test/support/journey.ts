@@ -30,6 +30,7 @@ export function testJourney(config: unknown = { path: "/mcp" }, modes: SetModes 
       metrics: {
         observe: () => undefined,
         redemption: () => undefined,
+        keepRoutes: async () => undefined,
         result: () => undefined,
         finding: (_route, rule, mode) => void counted.push(`${rule} ${mode}`),
         expose: async () => ({ type: "", text: "" }),

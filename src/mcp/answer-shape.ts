@@ -4,6 +4,7 @@
  */
 import type { Asked } from "../envelope/format.ts";
 import type { JsonText, Node } from "../json/scan.ts";
+import type { Finding } from "../rules/finding.ts";
 import { areRoots } from "./roots.ts";
 import { fold, hasTwin, knownNames } from "./twins.ts";
 
@@ -53,15 +54,50 @@ export function looksForeign(doc: JsonText, answer: Node, kind: Asked["kind"]): 
   return FOREIGN[kind].some((name) => doc.get(answer, name) !== undefined);
 }
 
-/** Whether an answer is what a client's model said: a role, a model, and blocks of content. */
+/** Members that blocks of these types have to have, strings; of other types the outside alone is known. */
+const BLOCKS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["text", ["text"]],
+  ["image", ["data", "mimeType"]],
+  ["audio", ["data", "mimeType"]],
+  ["tool_use", ["id", "name"]],
+  ["tool_result", ["toolUseId"]],
+]);
+
+/** Whether an answer is what a client's model said: a role, a model, and blocks of content, each with a type and what belongs to it. */
 export function isSamplingResult(doc: JsonText, answer: Node): boolean {
   const role = stringOf(doc, doc.get(answer, "role"));
   const content = doc.get(answer, "content");
   if (role !== "user" && role !== "assistant") return false;
   if (stringOf(doc, doc.get(answer, "model")) === undefined || content === undefined) return false;
-  if (doc.kind(content) !== "array") return doc.kind(content) === "object";
+  const reason = doc.get(answer, "stopReason");
+  if (reason !== undefined && doc.kind(reason) !== "string") return false;
+  if (doc.kind(content) !== "array") return isBlock(doc, content);
   const blocks = doc.items(content);
-  return blocks.length > 0 && blocks.every((block) => doc.kind(block) === "object");
+  return blocks.length > 0 && blocks.every((block) => isBlock(doc, block));
+}
+
+/** Bytes as sent of what a model wrote; the longest outputs there are have about 128 thousand tokens of four bytes. */
+export const MAX_SAMPLED_BYTES = 512 * 1024;
+
+/** What a sampling result can still break: its text is longer than that. What was asked for is not sealed, so the bound is one for all. */
+export function samplingResultFindings(doc: JsonText, answer: Node): Finding[] {
+  const content = doc.get(answer, "content");
+  const blocks = content === undefined ? [] : doc.kind(content) === "array" ? doc.items(content) : [content];
+  let bytes = 0;
+  for (const block of blocks) {
+    const type = stringOf(doc, doc.get(block, "type"));
+    if (type !== "image" && type !== "audio") bytes += doc.end(block) - doc.start(block);
+  }
+  return bytes > MAX_SAMPLED_BYTES ? [{ rule: "sampling/answer-size", detail: "sampling_size" }] : [];
+}
+
+function isBlock(doc: JsonText, block: Node): boolean {
+  const type = stringOf(doc, doc.get(block, "type"));
+  if (type === undefined) return false;
+  return (BLOCKS.get(type) ?? []).every((name) => {
+    const member = doc.get(block, name);
+    return member !== undefined && doc.kind(member) === "string";
+  });
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Asked } from "../envelope/format.ts";
 import { Refusal } from "../errors.ts";
 import type { JsonText, Node } from "../json/scan.ts";
 import { type Edit, editObject } from "../json/splice.ts";
+import type { Finding } from "../rules/finding.ts";
 import {
   agrees,
   isSamplingResult,
@@ -15,12 +16,14 @@ import {
   MAX_UNASKED,
   MEMBERS,
   type ShapeFault,
+  samplingResultFindings,
   shapeFault,
   stringOf,
 } from "./answer-shape.ts";
-import { checkForm, type FormFault, fieldNames } from "./form.ts";
+import { JsonNumber, parseExact } from "./exact-number.ts";
+import { checkForm, fieldNames } from "./form.ts";
 import { MAX_QUESTIONS } from "./questions.ts";
-import { areRoots } from "./roots.ts";
+import { type RootsFault, rootsFault, rootsFindings } from "./roots.ts";
 
 /** `detail` of the refusal. */
 export type AnswerFault =
@@ -31,23 +34,33 @@ export type AnswerFault =
   | "action"
   | "content"
   | "too_many_fields"
+  | "too_many_items"
   | "sampling_result"
-  | "roots_result"
-  | ShapeFault
-  | FormFault;
+  | RootsFault
+  | ShapeFault;
+
+/** What a check of answers gives. */
+export interface CheckedAnswers {
+  /** Take out what nobody asked for. */
+  readonly edits: Edit[];
+  /** Rules that answers of the right shape break: they do not fit their form, or their roots are none. */
+  readonly findings: readonly Finding[];
+}
 
 /**
  * Checks the untrusted value of `inputResponses` against what was asked (trusted: out of an opened envelope). Gives the
  * edits that drop answers never asked for, members that no answer of the kind has, `content` where none belongs, and content
  * members that the form did not ask for; every other byte stays. Missing answers are fine. The work is bounded, whatever the
- * size of the body (decision 17). Throws Refusal `invalid_input_responses` with an AnswerFault.
+ * size of the body (decision 17). Throws Refusal `invalid_input_responses` with an AnswerFault for what could be taken for
+ * another answer than it is.
  */
-export function checkAnswers(doc: JsonText, inputResponses: Node, asked: readonly Asked[]): Edit[] {
+export function checkAnswers(doc: JsonText, inputResponses: Node, asked: readonly Asked[]): CheckedAnswers {
   if (doc.kind(inputResponses) !== "object") throw fault("input_responses");
   if (doc.count(inputResponses) > asked.length + MAX_UNASKED) throw fault("too_many_answers");
   const questions = new Map(asked.map((question) => [question.key, question]));
   const unasked = new Set<string>();
   const edits: Edit[] = [];
+  const findings: Finding[] = [];
   let bytes = 0;
   for (const { key, node } of doc.members(inputResponses)) {
     const question = questions.get(key);
@@ -57,9 +70,10 @@ export function checkAnswers(doc: JsonText, inputResponses: Node, asked: readonl
     }
     if (question.kind !== "sampling") bytes += doc.end(node) - doc.start(node);
     if (bytes > MAX_ANSWER_BYTES) throw fault("answers_too_large");
-    edits.push(...checkAnswer(doc, node, question));
+    edits.push(...checkAnswer(doc, node, question, findings));
   }
-  return [...edits, ...editObject(doc, inputResponses, { remove: unasked })];
+  edits.push(...editObject(doc, inputResponses, { remove: unasked }));
+  return { edits, findings };
 }
 
 /**
@@ -76,7 +90,7 @@ export function agreesToAll(doc: JsonText, inputResponses: Node): boolean {
   });
 }
 
-function checkAnswer(doc: JsonText, answer: Node, question: Asked): Edit[] {
+function checkAnswer(doc: JsonText, answer: Node, question: Asked, findings: Finding[]): Edit[] {
   const broken = shapeFault(doc, answer);
   if (broken !== undefined) throw fault(broken);
   if (looksForeign(doc, answer, question.kind)) throw fault("answer_kind");
@@ -85,33 +99,43 @@ function checkAnswer(doc: JsonText, answer: Node, question: Asked): Edit[] {
   const edits: Edit[] = [];
   switch (question.kind) {
     case "form":
-      edits.push(...checkElicitation(doc, answer, question.schema, drop));
+      edits.push(...checkElicitation(doc, answer, question.schema, { drop, findings }));
       break;
     case "url":
       readAction(doc, answer);
       break;
     case "sampling":
       if (!isSamplingResult(doc, answer)) throw fault("sampling_result");
+      findings.push(...samplingResultFindings(doc, answer));
       break;
-    case "roots":
-      if (!areRoots(doc, doc.get(answer, "roots"))) throw fault("roots_result");
+    case "roots": {
+      const roots = doc.get(answer, "roots");
+      const unfit = rootsFault(doc, roots);
+      if (unfit !== undefined) throw fault(unfit);
+      findings.push(...rootsFindings(doc, roots));
+    }
   }
   return [...edits, ...editObject(doc, answer, { remove: drop })];
 }
 
 /** Checks an answer to a form whose schema has this JSON text; adds `content` to `drop` where there should be none. */
-function checkElicitation(doc: JsonText, answer: Node, schemaText: string, drop: Set<string>): Edit[] {
+function checkElicitation(
+  doc: JsonText,
+  answer: Node,
+  schemaText: string,
+  { drop, findings }: { readonly drop: Set<string>; readonly findings: Finding[] },
+): Edit[] {
   const action = readAction(doc, answer);
   const content = doc.get(answer, "content");
   // SDK clients send null for no content.
   const isAbsent = content === undefined || doc.kind(content) === "null";
   if (action !== "accept" || isAbsent) drop.add("content");
   if (action !== "accept") return [];
-  const schema: unknown = JSON.parse(schemaText);
+  const schema = parseExact(schemaText);
   const fields = fieldNames(schema);
   const given = isAbsent ? {} : readContent(doc, content, fields, schemaText.length);
   const broken = checkForm(schema, given);
-  if (broken !== undefined) throw fault(broken);
+  if (broken !== undefined) findings.push({ rule: "elicitation/answer-invalid", detail: broken });
   if (isAbsent) return [];
   const unasked = doc.members(content).flatMap(({ key }) => (fields.has(key) ? [] : [key]));
   return editObject(doc, content, { remove: new Set(unasked) });
@@ -143,8 +167,9 @@ function readContent(
 function readField(doc: JsonText, field: Node, mostItems: number): unknown {
   const kind = doc.kind(field);
   if (kind === "object") return {};
+  if (kind === "number") return new JsonNumber(doc.raw(field));
   if (kind !== "array") return doc.value(field);
-  if (doc.count(field) > mostItems) throw fault("form_items");
+  if (doc.count(field) > mostItems) throw fault("too_many_items");
   return doc.items(field).map((item) => stringOf(doc, item) ?? null);
 }
 

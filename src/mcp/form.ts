@@ -2,7 +2,9 @@
  * An answer to a form against the form's schema. The schema was judged by `formSchemaFault` before it was sealed.
  * Never recursive, never an expression of the server's. Source: MCP 2026-07-28, elicitation; JSON Schema 2020-12 where the subset uses it.
  */
+import { isWhole, numberText } from "./exact-number.ts";
 import { FORMATS } from "./formats.ts";
+import { compareNumbers } from "./number.ts";
 import { isObject, type Json, own } from "./parsed.ts";
 
 /** Why an answer does not fit its form. */
@@ -24,7 +26,7 @@ export function fieldNames(schema: unknown): ReadonlySet<string> {
 }
 
 /**
- * Checks untrusted content (parsed JSON) against a form schema (parsed JSON). Gives a fault, or undefined when it fits.
+ * Checks untrusted content against a form schema; both are parsed JSON, with numbers as such or as `JsonNumber`, which loses nothing. Gives a fault, or undefined when it fits.
  * Fields may be absent unless required; members the form did not ask for are not looked at. Keywords outside the subset
  * are ignored.
  */
@@ -49,9 +51,8 @@ export function checkField(field: Json, value: unknown): FormFault | undefined {
     case "string":
       return typeof value === "string" ? checkString(field, value) : "form_type";
     case "number":
-      return typeof value === "number" && Number.isFinite(value) ? checkRange(field, value) : "form_type";
     case "integer":
-      return Number.isInteger(value) ? checkRange(field, value as number) : "form_type";
+      return checkNumber(field, value);
     case "boolean":
       return typeof value === "boolean" ? undefined : "form_type";
     case "array":
@@ -69,8 +70,14 @@ function checkString(field: Json, value: string): FormFault | undefined {
   return options === undefined || options.has(value) ? undefined : "form_option";
 }
 
-function checkRange(field: Json, value: number): FormFault | undefined {
-  return isWithin(value, own(field, "minimum"), own(field, "maximum")) ? undefined : "form_range";
+/** Exact, whatever a double would make of it. What a double cannot hold at all is no number to most servers. */
+function checkNumber(field: Json, value: unknown): FormFault | undefined {
+  const text = numberText(value);
+  if (text === undefined || !Number.isFinite(Number(text))) return "form_type";
+  if (own(field, "type") === "integer" && !isWhole(text)) return "form_type";
+  const [least, most] = [numberText(own(field, "minimum")), numberText(own(field, "maximum"))];
+  if (least !== undefined && !isOrdered(least, text)) return "form_range";
+  return most === undefined || isOrdered(text, most) ? undefined : "form_range";
 }
 
 function checkItems(field: Json, values: readonly unknown[]): FormFault | undefined {
@@ -106,8 +113,20 @@ function strings(values: readonly unknown[]): Set<unknown> {
   return new Set(values.filter((value) => typeof value === "string"));
 }
 
+/** Whether a number is not greater than another; what cannot be compared is not. */
+function isOrdered(a: string, b: string): boolean {
+  const order = compareNumbers(a, b);
+  return order !== undefined && order <= 0;
+}
+
+/** Whether a length is within two bounds, of which either may be absent. */
 function isWithin(value: number, least: unknown, most: unknown): boolean {
-  return !(typeof least === "number" && value < least) && !(typeof most === "number" && value > most);
+  return !(value < bound(least, 0)) && !(value > bound(most, Number.POSITIVE_INFINITY));
+}
+
+function bound(value: unknown, otherwise: number): number {
+  const text = numberText(value);
+  return text === undefined ? otherwise : Number(text);
 }
 
 /** Length as JSON Schema counts it. */

@@ -36,13 +36,14 @@ interface Turn {
 
 /**
  * Judges the shape of the untrusted params (an object) of a `sampling/createMessage` question: messages of users and assistants, an
- * integer maxTokens. Gives a fault, or undefined.
+ * integer maxTokens of one or more. Gives a fault, or undefined.
  */
 export function samplingFault(doc: JsonText, params: Node): SamplingFault | undefined {
   if (hasTwin(doc, params, PARAMS_NAMES)) return "question_case_twin";
   const maxTokens = doc.get(params, "maxTokens");
   if (maxTokens === undefined || doc.kind(maxTokens) !== "number") return "sampling_max_tokens";
-  if (!Number.isSafeInteger(doc.value(maxTokens))) return "sampling_max_tokens";
+  const tokens = doc.value(maxTokens) as number;
+  if (!Number.isSafeInteger(tokens) || tokens < 1) return "sampling_max_tokens";
   const context = doc.get(params, "includeContext");
   if (context !== undefined && !["none", "thisServer", "allServers"].includes(stringOf(doc, context) ?? ""))
     return "sampling_context";

@@ -95,7 +95,10 @@ const REFUSED: { readonly [Code in RefusalCode]?: Causes } = {
   invalid_request_state: STATE,
   invalid_input_responses: {
     sampling_result: "sampling/answer-shape",
+    sampling_size: "sampling/answer-size",
     roots_result: "roots/answer-shape",
+    roots_traversal: "roots/traversal",
+    "roots_*": "roots/file-uri",
     "form_*": "elicitation/answer-invalid",
     "*": "mrtr/answer-shape",
   },

@@ -42,7 +42,7 @@ export const SAMPLING = {
     core: "By these members readers tell the kinds of answers apart.",
   },
   "sampling/answer-size": {
-    meaning: "A sampling answer is not larger than maxTokens can make it.",
+    meaning: "The text of a sampling answer is not longer than a model writes: 512 KiB, images not counted.",
     page: PAGE,
     level: "MUST",
     side: "client",
@@ -63,7 +63,7 @@ export const ROOTS = {
     core: "By these members readers tell the kinds of answers apart.",
   },
   "roots/file-uri": {
-    meaning: "The uri of a root begins with file://.",
+    meaning: "The uri of a root begins with file:// and names no other machine.",
     page: ROOTS_PAGE,
     level: "MUST",
     side: "client",

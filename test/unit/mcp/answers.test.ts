@@ -1,5 +1,6 @@
 import t from "tap";
 import type { Asked } from "../../../src/envelope/format.ts";
+import { Refusal } from "../../../src/errors.ts";
 import { scan } from "../../../src/json/scan.ts";
 import { splice } from "../../../src/json/splice.ts";
 import { MAX_ANSWER_BYTES, MAX_UNASKED } from "../../../src/mcp/answer-shape.ts";
@@ -17,7 +18,11 @@ const ASKED: Asked[] = [
 
 function check(text: string, asked: readonly Asked[] = ASKED): string {
   const doc = scan(Buffer.from(text), { bytes: 1 << 20, depth: 64 });
-  return splice(doc.bytes, checkAnswers(doc, doc.root, asked)).toString();
+  const { edits, findings } = checkAnswers(doc, doc.root, asked);
+  // As where all rules are enforced.
+  const [finding] = findings;
+  if (finding !== undefined) throw new Refusal("invalid_input_responses", finding.detail);
+  return splice(doc.bytes, edits).toString();
 }
 
 t.test("what fits passes byte by byte", async (t) => {
@@ -34,7 +39,7 @@ t.test("what fits passes byte by byte", async (t) => {
     '{"s":{"role":"assistant","content":{"type":"text","text":"x"},"model":"m"}}',
     '{"s":{"role":"user","content":[{"type":"text","text":"x"}],"model":"","stopReason":"other"}}',
     '{"r":{"roots":[]}}',
-    '{"r":{"roots":[{"uri":"file:///home/x","name":"x"},{"uri":"file://host/a..b/...c"}]}}',
+    '{"r":{"roots":[{"uri":"file:///home/x","name":"x"},{"uri":"file://localhost/a..b/..c/c..d/.e"}]}}',
     '{"r":{"roots":[{"uri":"file:///%D0%BF/%20"}]}}',
     '{"f":{"action":"accept","content":{"ok":true}},"u":{"action":"cancel"},"r":{"roots":[]}}',
   ];
@@ -64,7 +69,10 @@ t.test("what does not belong is dropped", async (t) => {
     ["f", '"action":"accept","content":{"ok":true},"_meta":{"requestState":1}'],
     ["f", '"action":"decline"'],
     ["u", '"action":"accept","_meta":{}'],
-    ["s", '"role":"assistant","content":{"type":"text"},"model":"m","stopReason":"endTurn","_meta":{"a":1}'],
+    [
+      "s",
+      '"role":"assistant","content":{"type":"text","text":""},"model":"m","stopReason":"endTurn","_meta":{"a":1}',
+    ],
     ["r", '"roots":[{"uri":"file:///a","x":1}],"_meta":{}'],
   ];
   for (const [key, members] of whole) {
@@ -178,7 +186,7 @@ t.test("bounds: what is within them passes, one more is refused", async (t) => {
       "choices by the hundred thousand",
       '"a":{"action":"accept","content":{"a":[]}}',
       `"a":{"action":"accept","content":{"a":[${many(50_000, () => '"x"')}]}}`,
-      "form_items",
+      "too_many_items",
     ],
     [
       "roots",
@@ -197,9 +205,87 @@ t.test("bounds: what is within them passes, one more is refused", async (t) => {
     t.doesNotThrow(() => check(`{${good}}`, asked), name);
     t.throws(() => check(`{${bad}}`, asked), { code: "invalid_input_responses", detail }, name);
   }
-  const image = `"s":{"role":"assistant","model":"m","content":{"type":"image","data":"${"A".repeat(700_000)}"}}`;
+  const image = `"s":{"role":"assistant","model":"m","content":{"type":"image","mimeType":"image/png","data":"${"A".repeat(700_000)}"}}`;
   t.equal(check(`{${image}}`), `{${image}}`, "an image is not counted");
   t.equal(check(`{"x":"${"A".repeat(700_000)}"}`), "{}", "nor is what is dropped");
+  const wrote = (length: number) => `{"s":{"role":"assistant","model":"m","content":[{"type":"text","text":"${"A".repeat(length)}"}]}}`; // biome-ignore format: one text
+  t.equal(check(wrote(500_000)).length, wrote(500_000).length, "a long text of a model");
+  t.throws(() => check(wrote(600_000)), { code: "invalid_input_responses", detail: "sampling_size" });
+});
+
+t.test("numbers are compared as they are written", async (t) => {
+  const asks = (field: string): Asked[] => [
+    { key: "n", kind: "form", schema: `{"type":"object","properties":{"n":${field}}}` },
+  ];
+  const cases: [field: string, fits: string[], fitsNot: [value: string, detail: string][]][] = [
+    ['{"type":"integer","maximum":9007199254740992}', ["9007199254740992", "-1e3", "1.0", "120e-1"], [["9007199254740993", "form_range"], ["9007199254740992.5", "form_type"], ["1e-1", "form_type"], ["1e400", "form_type"], ['"1"', "form_type"]]],
+    ['{"type":"integer","minimum":9007199254740993}', ["9007199254740993", "9.007199254740993e15"], [["9007199254740992", "form_range"]]],
+    ['{"type":"number","minimum":0.1,"maximum":0.3}', ["0.1", "0.10", "1e-1", "0.3"], [["0.30000000000000000001", "form_range"], ["0.0999999999999999999999", "form_range"], ["-0.2", "form_range"], ["0", "form_range"]]],
+    ['{"type":"number","minimum":0}', ["0", "-0", "0.0e5", "3.14"], [["-1e-300", "form_range"]]],
+  ]; // biome-ignore format: one case, one line
+  for (const [field, fits, fitsNot] of cases) {
+    const answer = (value: string): string => `{"n":{"action":"accept","content":{"n":${value}}}}`;
+    for (const value of fits) t.equal(check(answer(value), asks(field)), answer(value), `${field} ${value}`);
+    for (const [value, detail] of fitsNot)
+      t.throws(
+        () => check(answer(value), asks(field)),
+        { code: "invalid_input_responses", detail },
+        `${field} ${value}`,
+      );
+  }
+});
+
+t.test("roots stay where they are", async (t) => {
+  const roots = (uri: string): string => JSON.stringify({ r: { roots: [{ uri }] } });
+  const good = ["file:///", "file:///home/x", "file:///C:/Users/x", "file:///c%3A/x", "file://localhost/a", "file:///a%20b/%D0%BF", "file:///a..b/c../..d/.git", "file:///100%25", "file:///a%2520b"]; // biome-ignore format: one list
+  for (const uri of good) t.equal(check(roots(uri)), roots(uri), uri);
+  const climbing = [
+    "file:///..",
+    "file:///a/../b",
+    "file:///a/%2e%2e/b",
+    "file:///a/.%2E/b",
+    "file:///a%2f..%2fb",
+    "file:///a\\..\\b",
+    "file:///a%5c..%5cb",
+    "file:///a/%252e%252e/b",
+    "file:///a/%25252e%25252e/b",
+    "file:///a/..;x/b",
+    "file:///a/.. /b",
+    "file:///a/..%20/b",
+    "file:///a/.../b",
+    "file:///a/\uff0e\uff0e/b",
+    "file:///a/%EF%BC%8E%EF%BC%8E/b",
+    "file:///a/\u2025/b",
+    "file:///a/%c0%ae%c0%ae/b",
+    "file:///a/%2",
+    "file:///a%00/b",
+    "file:///a\n/b",
+    "..",
+  ];
+  for (const uri of climbing)
+    t.throws(() => check(roots(uri)), { code: "invalid_input_responses", detail: "roots_traversal" }, uri);
+  const others: [uri: string, detail: string][] = [
+    ["/home/x", "roots_scheme"],
+    ["https://a.example/", "roots_scheme"],
+    ["FILE:///a", "roots_scheme"],
+    ["file:/a", "roots_scheme"],
+    ["", "roots_scheme"],
+    ["file://server/share", "roots_host"],
+    ["file:////server/share", "roots_host"],
+    ["file:///\\\\server\\share", "roots_host"],
+    ["file:///%5c%5cserver/share", "roots_host"],
+    ["file:///%2Fserver/share", "roots_host"],
+    ["file://localhost//server/share", "roots_host"],
+    ["file://127.0.0.1/a", "roots_host"],
+    ["file://user@localhost/a", "roots_host"],
+    ["file://", "roots_host"],
+  ];
+  for (const [uri, detail] of others)
+    t.throws(() => check(roots(uri)), { code: "invalid_input_responses", detail }, uri);
+  t.throws(() => check(roots(`file://${"/a%25".repeat(20_000)}/..`)), {
+    code: "invalid_input_responses",
+    detail: "roots_traversal",
+  });
 });
 
 t.test("values of fields are looked at as far as a form can ask", async (t) => {
@@ -273,7 +359,7 @@ t.test("roots that climb or are no files", async (t) => {
   const bad = ["https://a.example/", "/x", "file:/x", "FILE:///x", "file:///a/../b", "file:///..", "file:///a/%2e%2e/b", "file:///a/%2E./b", "file:///a%2f..%2fb", "file:///a\\..\\b", "file:///a%5c..", "file://../x", "file:///a/..?x", "file:///a/..#x", "file:///a/..;x", "file:///%zz", "file:///%ff", "file:///a%00", "file:///a\u0001", "file:///a\n"]; // biome-ignore format: one list
   for (const uri of bad) {
     const answers = JSON.stringify({ r: { roots: [{ uri: "file:///fine" }, { uri }] } });
-    t.throws(() => check(answers), { code: "invalid_input_responses", detail: "roots_result" }, uri);
+    t.throws(() => check(answers), { code: "invalid_input_responses", detail: /^roots_/ }, uri);
   }
 });
 

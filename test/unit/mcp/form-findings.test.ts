@@ -53,7 +53,7 @@ t.test("secrets", async (t) => {
 });
 
 t.test("links", async (t) => {
-  const places = (link: string): [fields: string, message?: string, more?: string][] => [
+  const places = (link: string): [fields: string, message?: string | undefined, more?: string][] => [
     ["", `Go to ${link}`],
     [`"a":{"type":"string","title":"${link}"}`],
     [`"a":{"type":"string","description":"see ${link}"}`],

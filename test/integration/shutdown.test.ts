@@ -10,8 +10,7 @@ import { result, type Script, startUpstream } from "../support/upstream.ts";
 import { DONE, holding, TRANSFER, textOf } from "./rounds.ts";
 
 const LISTEN: Message = { method: "subscriptions/listen" };
-const PROGRESS =
-  '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}';
+const LOG = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}';
 const ACKNOWLEDGED = '{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{}}';
 
 async function open(
@@ -114,7 +113,7 @@ t.test("what was sent and takes longer than the grace is not told to be sent aga
     const { arrived, response } = await held.next();
     if (head === "json") response.writeHead(200, { "content-type": "application/json" }).write('{"jsonrpc"');
     if (head === "stream")
-      response.writeHead(200, { "content-type": "text/event-stream" }).write(`data: ${PROGRESS}\n\n`);
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(`data: ${LOG}\n\n`);
     gateway.kill("SIGTERM");
     const { status, headers, json } = await reply;
     t.equal(status, head === "stream" ? 200 : 502, String(head));

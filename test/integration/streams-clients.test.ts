@@ -2,12 +2,12 @@
 import t from "tap";
 import { event, eventsOf } from "../support/events.ts";
 import { ASK, holding, retryOf, stateOf, TRANSFER, until } from "./rounds.ts";
-import { NOTE, RESULT, STREAM, setUp } from "./streams.ts";
+import { ACKNOWLEDGED, LISTEN, NOTE, RESULT, STREAM, setUp } from "./streams.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 
 for (const method of ["tools/call", "subscriptions/listen"]) {
-  const message = method === "tools/call" ? TRANSFER : { method };
+  const [message, first] = method === "tools/call" ? [TRANSFER, NOTE] : [LISTEN, ACKNOWLEDGED];
 
   t.test(`${method}: a client that leaves before there is a head`, async (t) => {
     const held = holding();
@@ -27,9 +27,9 @@ for (const method of ["tools/call", "subscriptions/listen"]) {
     const { gateway, open } = await setUp(t, held.script);
     const opening = open(message);
     const { arrived, response } = await held.next();
-    response.writeHead(200, STREAM).write(event(NOTE));
+    response.writeHead(200, STREAM).write(event(first));
     const stream = await opening;
-    await stream.until(NOTE);
+    await stream.until(first);
     stream.leave();
     await arrived.closed;
     await until(() => gateway.audit.length === 1);

@@ -3,7 +3,7 @@ import t from "tap";
 import { event, eventsOf } from "../support/events.ts";
 import { PUBLIC_URL } from "../support/gateway.ts";
 import { ASK, holding, TRANSFER } from "./rounds.ts";
-import { NOTE, RESULT, STREAM, setUp, streams } from "./streams.ts";
+import { ACKNOWLEDGED, CHANGED, LISTEN, NOTE, RESULT, STREAM, setUp, streams } from "./streams.ts";
 
 /** What no client that declares only forms may be asked. */
 const UNDECLARED = `{"jsonrpc":"2.0","id":1,"result":${ASK.replace("elicitation/create", "roots/list")}}`;
@@ -165,18 +165,19 @@ t.test("silence beyond upstream.timeouts.idle ends a call, and no listen stream"
   const { open } = await setUp(t, held.script, (url) => ({
     routes: [{ path: "/mcp", upstream: { url, timeouts: { idle: "1s" } } }],
   }));
-  const [listening, calling] = [open({ method: "subscriptions/listen" }), open(TRANSFER)];
+  const [listening, calling] = [open(LISTEN), open(TRANSFER)];
   const [one, other] = [await held.next(), await held.next()];
   const [listen, call] = one.arrived.json.method === "tools/call" ? [other, one] : [one, other];
-  for (const { response } of [listen, call]) response.writeHead(200, STREAM).write(event(NOTE));
+  listen.response.writeHead(200, STREAM).write(event(ACKNOWLEDGED));
+  call.response.writeHead(200, STREAM).write(event(NOTE));
   const silent = await calling;
   t.match(JSON.parse(eventsOf(await silent.ended).at(-1) ?? ""), {
     error: { data: { reason: "upstream_timeout" } },
   });
   await call.arrived.closed;
   const stream = await listening;
-  listen.response.write(event(NOTE.replace("1.10", "2")));
-  await stream.until('"data":2');
+  listen.response.write(event(CHANGED));
+  await stream.until(CHANGED);
   stream.leave();
   await listen.arrived.closed;
 });

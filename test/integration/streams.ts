@@ -8,6 +8,14 @@ import { DONE, TRANSFER, textOf } from "./rounds.ts";
 export const STREAM = { "content-type": "text/event-stream" };
 export const NOTE =
   '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1.10}}';
+/** A subscription to changes of the tools, and what comes on one. */
+export const LISTEN: Message = {
+  method: "subscriptions/listen",
+  params: { notifications: { toolsListChanged: true } },
+};
+export const ACKNOWLEDGED =
+  '{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{}}}';
+export const CHANGED = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{}}';
 export const RESULT = `{"jsonrpc":"2.0","id":1,"result":${DONE}}`;
 /** A gateway before a scripted upstream; `open` sends a request with the id 1 and resolves with the head of the answer. */
 export async function setUp(

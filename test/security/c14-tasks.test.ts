@@ -79,20 +79,21 @@ const task = (method: string): string =>
   `{"jsonrpc":"2.0","method":"${method}","params":{"taskId":"t-81","status":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"card number?","requestedSchema":{"type":"object","properties":{}}}}}}}`;
 
 t.test("their notifications do not pass a stream; others do", async (t) => {
-  const progress =
-    '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}';
+  const log = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}';
+  const acknowledged =
+    '{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{}}}';
   for (const method of ["notifications/tasks", "notifications/tasks/status", "notifications/other"]) {
     scene.upstream.script = (arrived, response) =>
       sse(
         task(method),
-        progress,
+        arrived.json.method === "tools/call" ? log : acknowledged,
         `{"jsonrpc":"2.0","id":${arrived.json.id},"result":${DONE}}`,
       )(arrived, response);
     for (const message of [TRANSFER, { method: "subscriptions/listen", params: { notifications: {} } }]) {
       const reply = await scene.gateway.call(message, { capabilities });
       t.equal(reply.status, 200);
       t.notMatch(reply.body, /card number|t-81/, method);
-      t.match(reply.body, /notifications\/progress/);
+      t.match(reply.body, /notifications\/(message|subscriptions\/acknowledged)/);
     }
   }
 });

@@ -16,6 +16,7 @@ import { servedVersions } from "./mcp/era.ts";
 import { parseServerMessage, sameId } from "./mcp/message.ts";
 import type { Target } from "./mcp/methods.ts";
 import { NotificationWatch } from "./mcp/notifications.ts";
+import { resultFindings } from "./mcp/result-findings.ts";
 import {
   codeFinding,
   hintFinding,
@@ -193,6 +194,12 @@ function complete(context: AnswerContext, doc: JsonText, result: Node, untyped: 
   const answered = redeemed !== undefined || call.doc.get(call.params, "inputResponses") !== undefined;
   const personal = answered || (isList(method) && !authorizer.open);
   judgeResultRules(call, doc, result);
+  // Somebody was sent to an address: what they were given there is not for the client.
+  if (
+    redeemed?.asked.some(({ kind }) => kind === "url") &&
+    journey.modes["elicitation/credentials-in-result"] !== "off"
+  )
+    journey.judge(resultFindings(doc, result), ({ detail }) => new Refusal("upstream_fault", detail));
   const { dropped, unshared } = judgeLists(call, doc, result);
   const hint = answered ? undefined : hintFinding(doc, result, method);
   const unhinted = hint !== undefined && journey.acts(hint);

@@ -9,7 +9,7 @@ import { sensitiveIn } from "./sensitive.ts";
 const WHOLE_TOKEN = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/;
 const NONE: readonly Finding[] = [];
 
-/** What the untrusted state holds, said by kind and by size (`jwt_to_1k`), never by value. */
+/** What the untrusted state holds, said by kind and by size (`credential_jwt_to_1k`), never by value. */
 export function stateFindings(state: string): readonly Finding[] {
   const { credentials: found, personal } = sensitiveIn(state);
   const credentials = new Set(found);
@@ -19,11 +19,11 @@ export function stateFindings(state: string): readonly Finding[] {
   return [
     ...Array.from(
       credentials,
-      (kind) => ({ rule: "mrtr/state-credentials", detail: `state_${kind}_${size}` }) as const,
+      (kind) => ({ rule: "mrtr/state-credentials", detail: `credential_${kind}_${size}` }) as const,
     ),
     ...Array.from(
       personal,
-      (kind) => ({ rule: "mrtr/state-personal-data", detail: `state_${kind}_${size}` }) as const,
+      (kind) => ({ rule: "mrtr/state-personal-data", detail: `personal_${kind}_${size}` }) as const,
     ),
   ];
 }

@@ -52,10 +52,10 @@ t.test("credentials and personal data, also one layer down", async (t) => {
 
 t.test("said by kind and size", async (t) => {
   t.same(stateFindings('{"apiKey":"abcd1234"}'), [
-    { rule: "mrtr/state-credentials", detail: "state_named_to_256" },
+    { rule: "mrtr/state-credentials", detail: "credential_named_to_256" },
   ]);
   t.same(stateFindings(`zoe@b.example ${"x".repeat(2000)}`), [
-    { rule: "mrtr/state-personal-data", detail: "state_email_to_4k" },
+    { rule: "mrtr/state-personal-data", detail: "personal_email_to_4k" },
   ]);
   t.same(stateFindings("flow=7"), []);
   t.same(stateFindings(JWT), [], "a state that is a signed token is how a server protects it");

@@ -79,6 +79,7 @@ async function serve(name: string, part: { close(): Promise<void> }): Promise<nu
 
 /** Any answer but a failure of the server's own will do: an MCP endpoint refuses a bare GET. */
 async function probe(url: string): Promise<number> {
-  const { status } = await fetch(url, { signal: AbortSignal.timeout(5_000), redirect: "manual" });
+  const { status, body } = await fetch(url, { signal: AbortSignal.timeout(5_000), redirect: "manual" });
+  await body?.cancel();
   return status < 500 ? 0 : 1;
 }

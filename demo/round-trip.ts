@@ -71,7 +71,7 @@ export async function roundTrip({ url, resource, issuer, hidden, rounds }: Place
   await teller.step("used by bob", { sees: BAD_STATE }, async () =>
     words(await post({ ...ASK, state: await asked(), answers: YES }, "bob")),
   );
-  await teller.step("a hidden tool", { sees: "400 Unknown tool" }, async () =>
+  await teller.step("a hidden tool", { sees: "200 unknown_tool" }, async () =>
     words(await post({ tool: "delete_everything" })),
   );
   await teller.step("no token", { sees: "401" }, async () => ({
@@ -117,9 +117,11 @@ function words({ status, result, error }: Seen): Outcome {
 
 /** Any answer at all means that the server can be reached. */
 async function knock(url: string): Promise<Outcome> {
-  const answer = fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "manual" });
-  return answer.then(
-    ({ status }) => ({ sees: `answered ${status}` }),
-    () => ({ sees: "not reachable" }),
-  );
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "manual" });
+    await answer.body?.cancel();
+    return { sees: `answered ${answer.status}` };
+  } catch {
+    return { sees: "not reachable" };
+  }
 }

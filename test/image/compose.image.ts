@@ -21,7 +21,9 @@ async function compose(): Promise<string> {
     const mmdebstrap = await program("mmdebstrap", { debian: "mmdebstrap" });
     await mkdir(CACHE, { recursive: true });
     const draft = join(CACHE, `draft-compose-${process.pid}`);
-    await run(mmdebstrap, ["--variant=extract", "--include=docker-compose", "trixie", draft], { maxBuffer: 1e8 });
+    await run(mmdebstrap, ["--variant=extract", "--include=docker-compose", "trixie", draft], {
+      maxBuffer: 1e8,
+    });
     const names = await readdir(draft, { recursive: true });
     const plugin = names.find((name) => name.endsWith("cli-plugins/docker-compose")) ?? "";
     await mkdir(`${draft}-done`);
@@ -40,7 +42,12 @@ interface Outcome {
 
 async function config(file: string, ...args: string[]): Promise<Outcome> {
   const words = ["--project-directory", ROOT, "-f", file, "--profile", "client", "config", ...args];
-  const env = { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", SEALGATE_UID: "1234", SEALGATE_GID: "5678" };
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: "/nonexistent",
+    SEALGATE_UID: "1234",
+    SEALGATE_GID: "5678",
+  };
   return new Promise((resolve) => {
     execFile(binary, words, { env, maxBuffer: 1e7 }, (error, out, err) => {
       resolve({ code: error === null ? 0 : Number(error.code), out, err });
@@ -100,7 +107,9 @@ t.test("what it makes of the file, for every service", async (t) => {
   t.match(services.balancer.ports, [{ host_ip: "127.0.0.1", target: 8080, published: "8080" }]);
   t.same(Object.keys(services.server.networks), ["upstream"]);
   t.same(
-    Object.keys(services).filter((service) => "upstream" in services[service].networks).sort(),
+    Object.keys(services)
+      .filter((service) => "upstream" in services[service].networks)
+      .sort(),
     ["gateway", "server"],
     "nobody but the gateways shares a network with the MCP server",
   );

@@ -71,7 +71,7 @@ export async function startContainer(
   const child = spawn(
     unshare,
     [
-      ...["--mount", "--pid", "--fork", "--kill-child", "--propagation", "private"],
+      ...["--mount", "--pid", "--fork", "--propagation", "private"],
       ...[
         "sh",
         "-euc",
@@ -88,12 +88,17 @@ export async function startContainer(
   const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
     child.once("close", (code, signal) => resolve(code ?? signal));
   });
-  t.teardown(async () => {
-    child.kill("SIGKILL");
-    await ended;
-  });
   const { out, err, line } = read(child);
   const pid = await firstProcess(child, err);
+  t.teardown(async () => {
+    // Not its parent, whose end it outlives: with its user it has lost the signal that was to tell it.
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It has ended.
+    }
+    await ended;
+  });
   return {
     pid,
     out,
@@ -103,32 +108,19 @@ export async function startContainer(
     kill: (signal) => void process.kill(pid, signal),
     async status(name) {
       const text = await readFile(`/proc/${pid}/status`, "utf8");
-      return new RegExp(`^${name}:\\s*(.*)$`, "m").exec(text)?.[1] ?? "";
+      return new RegExp(`^${name}:[ \\t]*(.*?)[ \\t]*$`, "m").exec(text)?.[1] ?? "";
     },
     exec: (words) => {
-      const into = [
-        "--target",
-        String(pid),
-        "--mount",
-        "--pid",
-        "--root",
-        "--wdns=/",
-        ...dropped(config),
-        ...words,
-      ];
+      const into = ["--target", String(pid), "--mount", "--pid", "--root", "--wdns=/", ...dropped(config)];
       return new Promise((resolve) => {
-        execFile(nsenter, into, { env: Object.fromEntries(env.map(pair)) }, (error, out, err) => {
+        // Nothing of the surroundings of this test, as in the container itself.
+        execFile("env", ["-i", ...env, nsenter, ...into, ...words], (error, out, err) => {
           resolve({ code: error === null ? 0 : Number(error.code ?? -1), out, err });
         });
       });
     },
   };
 }
-
-const pair = (text: string): [string, string] => {
-  const at = text.indexOf("=");
-  return [text.slice(0, at), text.slice(at + 1)];
-};
 
 /** The number on this machine of the process that `unshare` has made; it is the container's number 1. */
 async function firstProcess(child: ChildProcess, err: () => string): Promise<number> {

@@ -19,7 +19,7 @@ const IMAGE = "localhost/sealgate-production";
 const MIB = 1024 * 1024;
 
 const builder = await openBuilder(t);
-const context = await plantedContext(t, process.env["X_TREE"]);
+const context = await plantedContext(t);
 // By name, so that a later run finds the stages again.
 for (const target of ["build", "dependencies"]) {
   await builder.build({ context, target, tag: `localhost/sealgate-${target}` });

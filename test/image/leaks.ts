@@ -16,7 +16,7 @@ const NAMES: readonly RegExp[] = [
   /^app\/(test|bench|fuzz|chaos|docs|\.tap|\.cache|docker|kubernetes)\//,
   /\.test\.[cm]?[jt]s$/,
 ];
-const CONTENT = /-----BEGIN [A-Z ]*PRIVATE KEY-----|_authToken\s*=|_password\s*=/;
+const CONTENT = /-----BEGIN [A-Z ]*PRIVATE KEY-----\r?\n[A-Za-z0-9+/=]{16}|_authToken\s*=|_password\s*=/;
 
 /** One thing that should not be there. */
 export interface Leak {

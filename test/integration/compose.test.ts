@@ -110,7 +110,7 @@ t.test("the topology", async (t) => {
   const end = Date.now() + DEADLINE_MS;
   while (!third.out().includes('"audit"')) {
     if (Date.now() > end) throw new Error("the balancer does not see a new gateway");
-    t.equal((await call({ tool: "delete_everything" })).status, 400);
+    t.equal((await call({ tool: "delete_everything" })).error?.data?.reason, "unknown_tool");
   }
 
   t.comment("a gateway is lost; its rounds go on with the others");
@@ -121,8 +121,6 @@ t.test("the topology", async (t) => {
   for (const state of states) {
     t.equal(sent(await call({ ...ASK, state, answers: YES })), "sent 50 to acct-9");
   }
-  const after = await topology.run("client");
-  t.equal(after.code, 0, after.out);
 
   t.comment("docker compose down");
   for (const name of ["balancer", "gateway", "server", "issuer", "redis"]) {

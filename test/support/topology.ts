@@ -82,6 +82,7 @@ export async function startTopology(t: { teardown(run: () => unknown): void }): 
   const addressOf = (service: string, index = 0): string =>
     `${network}.${10 * (1 + names.indexOf(service)) + index}`;
   await choosePorts();
+  const taken = new Map<string, number>();
   let files = 0;
   t.teardown(async () => {
     const all = [...replicas.values()].flat();
@@ -144,12 +145,13 @@ export async function startTopology(t: { teardown(run: () => unknown): void }): 
       if (source === "") chmodSync(join(root, target), 0o777);
       if (source !== "") cpSync(join(folder, source), join(root, target), { recursive: true });
     }
-    const translate = (text: string): string => {
-      let placed = place(service, text, address, open);
-      for (const [from, to] of moved)
-        placed = placed.replaceAll(new RegExp(`(?<![\\w.-])${from}(?![\\w.-])`, "g"), to);
-      return placed.replaceAll("/app/dist/main.js", join(ROOT, "src/main.ts")).replaceAll("/app/", ROOT);
-    };
+    // At once, since a folder of this machine may begin like one of a container.
+    const paths = new RegExp(`(?<![\\w.-])(${[...moved.keys()].join("|")})(?![\\w.-])`, "g");
+    const translate = (text: string): string =>
+      place(service, text, address, open)
+        .replaceAll(paths, (path) => moved.get(path) ?? path)
+        .replaceAll("/app/dist/main.js", join(ROOT, "src/main.ts"))
+        .replaceAll("/app/", ROOT);
     for (const { target } of volumes) {
       for (const name of readdirSync(join(root, target))) {
         const file = join(root, target, name);
@@ -171,7 +173,8 @@ export async function startTopology(t: { teardown(run: () => unknown): void }): 
   async function launch(service: string, open = false): Promise<Replica> {
     const it = compose.services[service] as Service;
     const all = replicas.get(service) ?? [];
-    const address = addressOf(service, all.length);
+    const address = addressOf(service, taken.get(service));
+    taken.set(service, (taken.get(service) ?? 0) + 1);
     const translate = mount(service, address, open);
     const [name = "", ...args] = await command(service, translate);
     // What an image of somebody else's would be told by its surroundings.
@@ -219,16 +222,19 @@ export async function startTopology(t: { teardown(run: () => unknown): void }): 
     return replica;
   }
 
-  const started = new Set<string>();
-  async function up(service: string): Promise<void> {
-    if (started.has(service)) return;
-    started.add(service);
-    for (const needed of compose.services[service]?.dependsOn ?? []) await up(needed);
-    const { replicas = 1 } = compose.services[service] ?? {};
-    for (let index = 0; index < replicas; index++) await add(service);
+  const started = new Map<string, Promise<unknown>>();
+  /** Once, after what it depends on; what depends on nothing together starts at once. */
+  function up(service: string): Promise<unknown> {
+    const { dependsOn = [], replicas = 1 } = compose.services[service] ?? {};
+    const start = async (): Promise<unknown> => {
+      await Promise.all(dependsOn.map(up));
+      return Promise.all(Array.from({ length: replicas }, () => add(service)));
+    };
+    const starting = started.get(service) ?? start();
+    started.set(service, starting);
+    return starting;
   }
-  for (const service of names.filter((name) => compose.services[name]?.healthcheck !== undefined))
-    await up(service);
+  await Promise.all(names.filter((name) => compose.services[name]?.healthcheck !== undefined).map(up));
 
   return {
     compose,

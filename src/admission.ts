@@ -4,7 +4,7 @@
  */
 import { unknownTarget } from "./answer.ts";
 import { auditTarget } from "./audit/record.ts";
-import type { Authorizer } from "./authorization.ts";
+import type { Authorizer, Decision, Operation } from "./authorization.ts";
 import { Refusal } from "./errors.ts";
 import type { Journey } from "./journey.ts";
 import type { JsonText } from "./json/scan.ts";
@@ -16,6 +16,31 @@ export interface Admission {
   readonly target: Target | undefined;
   /** The answer it gets if policy says no: for what is hidden, the one that an unknown name gets. */
   readonly refusal: Refusal | undefined;
+}
+
+/** What a message asks of policy: the operation it is, and reading each resource that it wants updates of. */
+export interface Wanted {
+  readonly target: Target | undefined;
+  readonly operations: readonly [Operation, ...Operation[]];
+}
+
+/** The methods whose `arguments` policies can test. */
+const WITH_ARGUMENTS: ReadonlySet<string> = new Set(["tools/call", "prompts/get"]);
+
+/** @throws Refusal `method_not_found` for tasks, `invalid_params`: whatever policy says */
+export function wantedBy(doc: JsonText, message: RequestMessage | NotificationMessage): Wanted {
+  const { method, params } = message;
+  if (isTaskMethod(method)) throw new Refusal("method_not_found", "tasks");
+  const target = targetOf(doc, message);
+  const listened = listenedResources(doc, message).map(
+    (name): Operation => ({ method: "resources/read", target: { kind: "resource", name } }),
+  );
+  const first: Operation = {
+    method,
+    ...(target === undefined ? {} : { target }),
+    ...(WITH_ARGUMENTS.has(method) ? { arguments: { doc, node: doc.get(params, "arguments") } } : {}),
+  };
+  return { target, operations: [first, ...listened] };
 }
 
 /**
@@ -30,29 +55,19 @@ export function admit(
   doc: JsonText,
   message: RequestMessage | NotificationMessage,
 ): Admission {
-  const { method } = message;
-  if (isTaskMethod(method)) throw new Refusal("method_not_found", "tasks");
-  const target = targetOf(doc, message);
-  const listened = listenedResources(doc, message);
+  const { target, operations } = wantedBy(doc, message);
   if (target !== undefined) journey.draft.target = auditTarget(target);
-  const decision = authorizer.decide(journey.principal, {
-    method,
-    ...(target === undefined ? {} : { target }),
-  });
-  journey.draft.policy = decision.policy;
-  if (!decision.allowed) return { target, refusal: refuse(method, target) };
-  for (const name of listened) {
-    const resource = { kind: "resource", name } as const;
-    if (!authorizer.decide(journey.principal, { method: "resources/read", target: resource }).allowed) {
-      return { target, refusal: unknownTarget(resource, "policy") };
-    }
+  for (const [index, operation] of operations.entries()) {
+    const decision = authorizer.decide(journey.principal, operation);
+    if (index === 0) journey.draft.policy = decision.policy;
+    if (!decision.allowed) return { target, refusal: refusalOf(operation, decision) };
   }
   return { target, refusal: undefined };
 }
 
 /**
  * `admit`, for what is served without further checks.
- * @throws Refusal also `unknown_tool`, `unknown_prompt`, `unknown_resource`, `forbidden`
+ * @throws Refusal also `unknown_tool`, `unknown_prompt`, `unknown_resource`, `arguments_forbidden`, `forbidden`
  */
 export function authorize(
   authorizer: Authorizer,
@@ -65,8 +80,14 @@ export function authorize(
   return target;
 }
 
-function refuse(method: string, target: Target | undefined): Refusal {
+/** What a caller is told whom policy does not let do this. */
+export function refusalOf(
+  { method, target }: Operation,
+  { byArguments }: Extract<Decision, { allowed: false }>,
+): Refusal {
   // SDK clients take any other refusal of server/discover for a legacy server.
   if (method === "server/discover") return new Refusal("forbidden", "policy");
+  // The target is no secret: lists show it to this caller, and with other arguments it can be used.
+  if (byArguments === true) return new Refusal("arguments_forbidden", "policy");
   return target === undefined ? new Refusal("method_not_found", "policy") : unknownTarget(target, "policy");
 }

@@ -1,9 +1,10 @@
 /**
- * May this principal use this method, this tool, prompt or resource? Pure: (principal, operation) → decision.
+ * May this principal use this method, this tool, prompt or resource, with these arguments? Pure: (principal, operation) → decision.
  * A deny that matches wins, then any allow that matches, then the default; the order of policies means nothing.
  * Asked for every request, for every retry (a sealed state is not a permission) and for every entry of a list.
  */
 
+import { type Arguments, type ArgumentTests, compileArguments } from "./arguments.ts";
 import type { Config } from "./config/schema.ts";
 import { compileGlob, compileGlobs, type Glob } from "./glob.ts";
 import { readPattern, readUri, type UriReading } from "./mcp/resource-uri.ts";
@@ -13,16 +14,44 @@ import type { Principal } from "./principal/principal.ts";
 export interface Operation {
   readonly method: string;
   readonly target?: { readonly kind: "tool" | "prompt" | "resource"; readonly name: string };
+  /**
+   * Those of a call. Without them the question is whether the target may be used at all, with some arguments: what lists and
+   * completions ask. An allow that tests arguments says yes to that, a deny that tests them does not say no.
+   */
+  readonly arguments?: Arguments;
 }
 
 /** `policy` names what decided, for audit: a policy id, or one of the words in parentheses below. */
 export type Decision =
   | { readonly allowed: true; readonly policy: string }
-  | { readonly allowed: false; readonly policy: string };
+  | {
+      readonly allowed: false;
+      readonly policy: string;
+      /** Other arguments may be allowed: the target is no secret from this principal. */
+      readonly byArguments?: true;
+    };
+
+/** What one policy came to, in the order of the file. */
+export interface PolicyReading {
+  readonly id: string;
+  readonly effect: "allow" | "deny";
+  /** False where something else had decided, or the method is open: the policy was read for the explanation only. */
+  readonly asked: boolean;
+  /** The first selector that does not fit, `principal.groups` or `arguments[0]`; undefined when the policy matches. */
+  readonly unfit: string | undefined;
+}
+
+/** A decision with its reasons. */
+export interface Explanation {
+  readonly decision: Decision;
+  readonly policies: readonly PolicyReading[];
+}
 
 export interface Authorizer {
   /** Decides one operation. Total, never throws. */
   decide(principal: Principal, operation: Operation): Decision;
+  /** `decide`, and what it found of each policy on the way. */
+  explain(principal: Principal, operation: Operation): Explanation;
   /** True when no policy can deny anything to anyone: lists need no filter. */
   readonly open: boolean;
 }
@@ -61,11 +90,19 @@ export function isOpenMethod(method: string): boolean {
 
 interface CompiledPolicy {
   readonly id: string;
+  readonly effect: Policy["effect"];
   readonly namesMethods: boolean;
   readonly namesTargets: boolean;
-  /** `uri` is how the target reads, where it is a resource and any policy has a pattern for it. */
-  matches(principal: Principal, operation: Operation, uri: UriReading | undefined): boolean;
+  readonly testsArguments: boolean;
+  /**
+   * The first selector that does not fit; undefined when the policy matches.
+   * @param uri how the target reads, where it is a resource and any policy has a pattern for it
+   */
+  unfit(principal: Principal, operation: Operation, uri: UriReading | undefined): string | undefined;
 }
+
+/** Told of each policy that is asked. */
+type Note = (policy: CompiledPolicy, unfit: string | undefined) => void;
 
 /**
  * Compiles the operator's policies (trusted, already checked by the schema) into one authorizer.
@@ -76,33 +113,62 @@ export function createAuthorizer(authorization: Config["authorization"]): Author
     if (effect !== "deny" && effect !== "allow")
       throw new Error(`policy ${id}: effect must be allow or deny`);
   }
-  const denies = authorization.policies.filter((policy) => policy.effect === "deny").map(compile);
-  const allows = authorization.policies.filter((policy) => policy.effect === "allow").map(compile);
+  const policies = authorization.policies.map(compile);
+  const denies = policies.filter((policy) => policy.effect === "deny");
+  const allows = policies.filter((policy) => policy.effect === "allow");
   const allowedByDefault = authorization.default === "allow";
+  const testsArguments = policies.some((policy) => policy.testsArguments);
   const judgesUris = authorization.policies.some(({ resources = [] }) =>
     resources.some((pattern) => !isEverything(pattern)),
   );
   const denyMethods = denies.filter((policy) => policy.namesMethods && !policy.namesTargets);
+  const readingOf = ({ target }: Operation): UriReading | undefined =>
+    judgesUris && target?.kind === "resource" ? readUri(target.name) : undefined;
+
+  function judge(principal: Principal, operation: Operation, note?: Note): Decision {
+    const uri = readingOf(operation);
+    const first = (asked: readonly CompiledPolicy[]): CompiledPolicy | undefined =>
+      asked.find((policy) => {
+        const unfit = policy.unfit(principal, operation, uri);
+        note?.(policy, unfit);
+        return unfit === undefined;
+      });
+    const open = isOpenMethod(operation.method);
+    const deny = first(open ? denyMethods : denies);
+    if (deny !== undefined) return { allowed: false, policy: deny.id };
+    if (open) return { allowed: true, policy: BY_OPEN_METHOD };
+    if (uri?.unjudgeable !== undefined) {
+      return {
+        allowed: false,
+        policy: uri.unjudgeable === "dot segment" ? BY_DOT_SEGMENT : BY_UNREADABLE,
+      };
+    }
+    const allow = first(allows);
+    if (allow !== undefined) return { allowed: true, policy: allow.id };
+    return { allowed: allowedByDefault, policy: BY_DEFAULT };
+  }
+
+  function decide(principal: Principal, operation: Operation, note?: Note): Decision {
+    const decision = judge(principal, operation, note);
+    if (decision.allowed || !testsArguments || operation.arguments === undefined) return decision;
+    const { arguments: _, ...withSome } = operation;
+    return judge(principal, withSome).allowed ? { ...decision, byArguments: true } : decision;
+  }
 
   return {
     open: allowedByDefault && denies.length === 0,
-    decide(principal, operation) {
-      const { target } = operation;
-      const uri = judgesUris && target?.kind === "resource" ? readUri(target.name) : undefined;
-      const matching = (policy: CompiledPolicy) => policy.matches(principal, operation, uri);
-      const open = isOpenMethod(operation.method);
-      const deny = (open ? denyMethods : denies).find(matching);
-      if (deny !== undefined) return { allowed: false, policy: deny.id };
-      if (open) return { allowed: true, policy: BY_OPEN_METHOD };
-      if (uri?.unjudgeable !== undefined) {
-        return {
-          allowed: false,
-          policy: uri.unjudgeable === "dot segment" ? BY_DOT_SEGMENT : BY_UNREADABLE,
-        };
-      }
-      const allow = allows.find(matching);
-      if (allow !== undefined) return { allowed: true, policy: allow.id };
-      return { allowed: allowedByDefault, policy: BY_DEFAULT };
+    decide: (principal, operation) => decide(principal, operation),
+    explain(principal, operation) {
+      const asked = new Map<CompiledPolicy, string | undefined>();
+      const decision = decide(principal, operation, (policy, unfit) => asked.set(policy, unfit));
+      const uri = readingOf(operation);
+      const readings = policies.map((policy): PolicyReading => {
+        const { id, effect } = policy;
+        return asked.has(policy)
+          ? { id, effect, asked: true, unfit: asked.get(policy) }
+          : { id, effect, asked: false, unfit: policy.unfit(principal, operation, uri) };
+      });
+      return { decision, policies: readings };
     },
   };
 }
@@ -111,28 +177,50 @@ const isEverything = (pattern: string): boolean => /^\*+$/.test(pattern);
 
 /** An omitted selector means any. Target selectors want a target of a kind they name, so they never match without one. */
 function compile(policy: Policy): CompiledPolicy {
-  const fitsPrincipal = compilePrincipal(policy.principal);
+  const unfitPrincipal = compilePrincipal(policy.principal);
   const fitsMethod = policy.methods === undefined ? undefined : compileGlobs(policy.methods);
   const targets = new Map<string, Glob>();
   if (policy.tools !== undefined) targets.set("tool", compileGlobs(policy.tools));
   if (policy.prompts !== undefined) targets.set("prompt", compileGlobs(policy.prompts));
   const fitsUri = policy.resources && compileResources(policy.effect, policy.resources);
   const namesTargets = targets.size > 0 || fitsUri !== undefined;
+  const named = TARGET_SELECTORS.filter((name) => policy[name] !== undefined).join(", ");
+  const tests = policy.arguments && compileArguments(policy.effect, policy.arguments);
   return {
     id: policy.id,
+    effect: policy.effect,
     namesMethods: fitsMethod !== undefined,
-    namesTargets,
-    matches(principal, { method, target }, uri) {
-      if (fitsMethod !== undefined && !fitsMethod(method)) return false;
+    namesTargets: namesTargets || tests !== undefined,
+    testsArguments: tests !== undefined,
+    unfit(principal, operation, uri) {
+      const { method, target } = operation;
+      if (fitsMethod !== undefined && !fitsMethod(method)) return "methods";
       if (namesTargets) {
-        if (target === undefined) return false;
+        if (target === undefined) return named;
         const { kind, name } = target;
         const fits = kind === "resource" ? fitsUri?.(name, uri) : targets.get(kind)?.(name);
-        if (fits !== true) return false;
+        if (fits !== true) return named;
       }
-      return fitsPrincipal(principal);
+      const unfit = unfitPrincipal(principal);
+      if (unfit !== undefined || tests === undefined) return unfit;
+      return unfitArguments(policy.effect, tests, principal, operation);
     },
   };
+}
+
+const TARGET_SELECTORS = ["tools", "prompts", "resources"] as const;
+
+/** Only calls of tools and prompts have arguments. Of what has none, a policy that tests them says nothing. */
+function unfitArguments(
+  effect: Policy["effect"],
+  tests: ArgumentTests,
+  principal: Principal,
+  operation: Operation,
+): string | undefined {
+  if (operation.arguments !== undefined) return tests(principal, operation.arguments);
+  const { target } = operation;
+  const mayBeAllowed = effect === "allow" && target !== undefined && target.kind !== "resource";
+  return mayBeAllowed ? undefined : "arguments";
 }
 
 /**
@@ -151,9 +239,14 @@ function compileResources(
   };
 }
 
-/** All given kinds must match, within a kind any. What a principal does not have matches no pattern, not even `*`. */
-function compilePrincipal(selector: PrincipalSelector | undefined): (principal: Principal) => boolean {
-  if (selector === undefined) return () => true;
+/**
+ * All given kinds must match, within a kind any. What a principal does not have matches no pattern, not even `*`.
+ * @returns the first kind that does not match
+ */
+function compilePrincipal(
+  selector: PrincipalSelector | undefined,
+): (principal: Principal) => string | undefined {
+  if (selector === undefined) return () => undefined;
   const one = (patterns: readonly string[], read: (principal: Principal) => string | undefined) => {
     const fits = compileGlobs(patterns);
     return (principal: Principal) => {
@@ -165,13 +258,35 @@ function compilePrincipal(selector: PrincipalSelector | undefined): (principal: 
     const globs = patterns.map(compileGlob);
     return (principal: Principal) => read(principal).some((value) => globs.some((glob) => glob(value)));
   };
-  const tests: ((principal: Principal) => boolean)[] = [];
+  const tests: { readonly name: string; readonly fits: (principal: Principal) => boolean }[] = [];
+  const add = (name: string, fits: (principal: Principal) => boolean): unknown =>
+    tests.push({ name: `principal.${name}`, fits });
   const { issuers, subjects, clients, groups, scopes, anonymous } = selector;
-  if (issuers !== undefined) tests.push(one(issuers, (p) => (p.anonymous ? undefined : p.issuer)));
-  if (subjects !== undefined) tests.push(one(subjects, (p) => (p.anonymous ? undefined : p.subject)));
-  if (clients !== undefined) tests.push(one(clients, (p) => p.client));
-  if (groups !== undefined) tests.push(some(groups, (p) => p.groups));
-  if (scopes !== undefined) tests.push(some(scopes, (p) => p.scopes));
-  if (anonymous !== undefined) tests.push((p) => p.anonymous === anonymous);
-  return (principal) => tests.every((test) => test(principal));
+  if (issuers !== undefined)
+    add(
+      "issuers",
+      one(issuers, (p) => (p.anonymous ? undefined : p.issuer)),
+    );
+  if (subjects !== undefined)
+    add(
+      "subjects",
+      one(subjects, (p) => (p.anonymous ? undefined : p.subject)),
+    );
+  if (clients !== undefined)
+    add(
+      "clients",
+      one(clients, (p) => p.client),
+    );
+  if (groups !== undefined)
+    add(
+      "groups",
+      some(groups, (p) => p.groups),
+    );
+  if (scopes !== undefined)
+    add(
+      "scopes",
+      some(scopes, (p) => p.scopes),
+    );
+  if (anonymous !== undefined) add("anonymous", (p) => p.anonymous === anonymous);
+  return (principal) => tests.find(({ fits }) => !fits(principal))?.name;
 }

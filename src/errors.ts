@@ -84,6 +84,7 @@ export const REFUSALS = {
   unknown_tool: { status: 200, rpc: -32602, message: "Unknown tool" },
   unknown_prompt: { status: 200, rpc: -32602, message: "Unknown prompt" },
   unknown_resource: { status: 200, rpc: -32602, message: "Resource not found" },
+  arguments_forbidden: { status: 403, rpc: -32602, message: "Policy does not allow these arguments" },
   // capability
   missing_capability: {
     status: 400,

@@ -287,6 +287,46 @@ const init: Command = {
   },
 };
 
+const explain: Command = {
+  words: ["explain"],
+  usage:
+    "explain --config FILE --principal WHO --call CALL [--name NAME] [--arguments JSON] [--route PATH] [--json]",
+  summary: "Say which policy decides on a call, and why.",
+  details: [
+    "WHO is anonymous, issuer=URL,subject=NAME and of client, tenant, groups=a|b, scopes=a|b what there is, or JSON.",
+    "CALL is a JSON-RPC message, @FILE or - with one, or a method such as tools/call. Connects to nothing; what",
+    "operators set at run time (grants, revocations) is not looked at.",
+  ],
+  options: {
+    config: CONFIG,
+    principal: { value: "WHO", text: "The caller, as the gateway would see it after its token." },
+    call: { value: "CALL", text: "The message, or the name of a method." },
+    name: { value: "NAME", text: "With a method: the tool, prompt or uri." },
+    arguments: { value: "JSON", text: "With a method: its arguments, as JSON, @FILE or -." },
+    route: { value: "PATH", text: "Only this route. Default: all." },
+    json: { text: "Print JSON." },
+  },
+  exits: ["ok", "usage", "input", "fault", "denied", "config"],
+  async run(given) {
+    const config = configOf(given, "explain");
+    const principal = given.get("principal");
+    const call = given.get("call");
+    if (principal === undefined || call === undefined) {
+      throw new UsageError("explain needs --principal WHO and --call CALL");
+    }
+    const module = await import("./explain.ts");
+    return module.explain({
+      config,
+      principal,
+      call,
+      name: given.get("name"),
+      arguments: given.get("arguments"),
+      route: given.get("route"),
+      json: given.has("json"),
+    });
+  },
+};
+
 function configOf(given: ReadonlyMap<string, string>, command: string): string {
   const config = given.get("config");
   if (config === undefined) throw new UsageError(`${command} needs --config FILE`);
@@ -304,6 +344,7 @@ export const COMMANDS: readonly Command[] = [
   keysList,
   keysRotate,
   inspect,
+  explain,
   ...OVERRIDE_COMMANDS,
   health,
 ];

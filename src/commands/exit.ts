@@ -12,5 +12,6 @@ export const EXIT = {
   fault: [70, "a fault of the program"],
   create: [73, "a file exists already or cannot be written"],
   later: [75, "too early for this step, nothing was changed"],
+  denied: [77, "policy does not allow the call"],
   config: [78, "the configuration has problems, all of them printed"],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;

@@ -1,5 +1,6 @@
 /** The sections about callers: who they are, and what they may use. */
 import * as z from "zod";
+import { argumentTest } from "./argument-settings.ts";
 import { duration, flag, glob, httpUrl, label, list, oneOf, path, scopeToken, some, text } from "./fields.ts";
 
 const MINUTE = 60_000;
@@ -86,6 +87,9 @@ export const policy = z.strictObject({
   tools: some(glob()).exactOptional().describe("Patterns of tool names, for methods that name a tool."),
   prompts: some(glob()).exactOptional().describe("Patterns of prompt names, for methods that name a prompt."),
   resources: some(glob()).exactOptional().describe("Patterns of resource URIs, for methods that name one."),
+  arguments: some(argumentTest)
+    .exactOptional()
+    .describe("Tests of the arguments of tools/call and prompts/get; all must hold. Default: any arguments."),
 });
 
 /** Section `authorization`. */

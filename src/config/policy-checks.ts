@@ -5,6 +5,7 @@
  */
 import { compileGlob } from "../glob.ts";
 import { isTaskMethod } from "../mcp/methods.ts";
+import { checkArguments } from "./argument-checks.ts";
 import type { Step } from "./json-schema.ts";
 import { METHOD_TARGETS } from "./known-methods.ts";
 import { nearest } from "./nearest.ts";
@@ -29,6 +30,7 @@ export function checkPolicies(sections: Sound, report: Report): void {
     checkTargets(policy, path, report);
     checkPrincipal(policy, path, sections, report);
     checkReach(policy, path, sections, report);
+    checkArguments(policy, path, sections, report);
     for (const [name] of TARGETS) warnOfSigns(policy[name], [...path, name], name === "resources", report);
     warnOfSigns(policy.methods, [...path, "methods"], false, report);
     for (const name of SELECTORS) {
@@ -116,13 +118,13 @@ function checkPrincipal(
 /** A deny that leaves nothing, and an allow that decides nothing. */
 function checkReach(policy: Policy, path: readonly Step[], sections: Sound, report: Report): void {
   if (report.lost(path)) return;
-  const { effect, methods } = policy;
+  const { effect, methods, arguments: tests } = policy;
   const lists = TARGETS.map(([name]) => policy[name]);
   const every = (patterns: readonly string[] | undefined): boolean => patterns?.some(isEverything) === true;
   const whole =
     (methods === undefined || every(methods)) &&
     (lists.every((list) => list === undefined) || lists.every(every));
-  if (effect === "deny" && whole && isAnybody(policy.principal, sections, report)) {
+  if (effect === "deny" && whole && tests === undefined && isAnybody(policy.principal, sections, report)) {
     const why = "it selects nothing in particular, and a deny wins over every allow";
     report.warning(path, `denies everything to everybody: ${why}`);
   }

@@ -26,15 +26,17 @@ const CONTROL = /[\0-\x1f\x7f]/;
 const ESCAPED_BY_PARSERS = /[ "'<>^`{|}\u0080-\u{10ffff}]+/gu;
 const SCHEME = /^[a-z][a-z0-9+.-]*:/;
 
+/** Whether a text is one that must not be normalised. Linear. */
+export function hasStackedMarks(text: string): boolean {
+  return STACKED_MARKS.test(text);
+}
+
 /** Reads an untrusted uri or uri template. Total. */
 export function readUri(uri: string): UriReading {
   const rounds = unescapeRounds(uri);
   const last = rounds.at(-1) ?? uri;
   const unreadable =
-    rounds.length > MAX_ROUNDS ||
-    CONTROL.test(uri) ||
-    last.includes("\0") ||
-    rounds.some((text) => STACKED_MARKS.test(text));
+    rounds.length > MAX_ROUNDS || CONTROL.test(uri) || last.includes("\0") || rounds.some(hasStackedMarks);
   if (unreadable) return { texts: [uri], canonical: false, unjudgeable: "unreadable" };
   if (hasDotSegment(plain(last))) return { texts: [uri], canonical: false, unjudgeable: "dot segment" };
   // Most of these come to the same: what is read twice is made plain once.

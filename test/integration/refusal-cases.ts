@@ -194,6 +194,11 @@ export const CASES: Readonly<Record<RefusalCode, Case>> = {
     provoke: (p) => p.send(),
     cause: "policy",
   },
+  arguments_forbidden: {
+    sections: deny({ tools: ["transfer"], arguments: [{ path: "/nothing", present: false }] }),
+    provoke: (p) => p.send(),
+    cause: "policy",
+  },
   unknown_prompt: {
     sections: deny({ prompts: ["*"] }),
     provoke: (p) => p.send({ method: "prompts/get", params: { name: "brief" } }),

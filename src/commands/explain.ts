@@ -1,0 +1,148 @@
+/**
+ * `sealgate explain`: which policy decides on a call, and why. Asks the authorizer that the gateway asks, about the operations
+ * that the gateway makes of a message; nothing is decided here. What operators set at run time is not known here.
+ */
+import { refusalOf, type Wanted, wantedBy } from "../admission.ts";
+import {
+  BY_DEFAULT,
+  BY_DOT_SEGMENT,
+  BY_OPEN_METHOD,
+  BY_UNREADABLE,
+  createAuthorizer,
+  type Decision,
+  type Explanation,
+  type Operation,
+  type PolicyReading,
+} from "../authorization.ts";
+import { compileCapability } from "../capability/policy.ts";
+import { loadConfig } from "../config/load.ts";
+import type { Ask, Config } from "../config/schema.ts";
+import { Refusal } from "../errors.ts";
+import { MRTR_METHODS } from "../mcp/methods.ts";
+import type { Principal } from "../principal/principal.ts";
+import { EXIT } from "./exit.ts";
+import { type GivenCall, parsePrincipal, readCall } from "./explain-input.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** One operation of the message with what was decided of it. */
+interface Judged extends Explanation {
+  readonly method: string;
+  readonly target: Operation["target"];
+}
+
+/** The whole answer, as `--json` prints it. */
+interface Report {
+  readonly allowed: boolean;
+  /** What the client would get instead; absent when allowed. */
+  readonly refusal?: { readonly reason: string; readonly code: number; readonly message: string };
+  readonly operations: readonly Judged[];
+  /** Route → what its server could ask while it answers, where policy lets the call pass. */
+  readonly questions: Readonly<Record<string, readonly Ask[]>>;
+}
+
+/**
+ * Prints the explanation.
+ * @returns the exit code: 0 allowed, 77 not allowed
+ * @throws UsageError, ConfigError, ConfigFileError
+ */
+export async function explain(
+  options: GivenCall & {
+    readonly config: string;
+    readonly principal: string;
+    readonly route: string | undefined;
+    readonly json: boolean;
+  },
+): Promise<number> {
+  const principal = parsePrincipal(options.principal);
+  const { config } = await loadConfig(options.config, process.env);
+  const { body, depth } = config.server.limits;
+  for (const note of strangeness(principal, config)) process.stderr.write(`note: ${note}\n`);
+  const { doc, message } = await readCall(options, { bytes: body, depth });
+  const routes = routesOf(config, options.route);
+  let wanted: Wanted;
+  try {
+    wanted = wantedBy(doc, message);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new UsageError(`--call is refused whatever policy says: ${error.entry.message} (${error.detail})`);
+  }
+  const authorizer = createAuthorizer(config.authorization);
+  const operations = wanted.operations.map((operation): Judged => {
+    const { decision, policies } = authorizer.explain(principal, operation);
+    return { method: operation.method, target: operation.target, decision, policies };
+  });
+  const report = reportOf(wanted, operations, routes);
+  process.stdout.write(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : printed(report));
+  return report.allowed ? EXIT.ok[0] : EXIT.denied[0];
+}
+
+/** Why the gateway would never see this caller. */
+function strangeness({ anonymous, issuer }: Principal, { authentication }: Config): readonly string[] {
+  const { mode, issuers } = authentication;
+  if (anonymous)
+    return mode === "required" ? ["a caller without a token is refused before policy is asked"] : [];
+  return issuers.some((entry) => entry.issuer === issuer)
+    ? []
+    : ["no issuer of this name is configured, so none of its tokens is taken"];
+}
+
+function routesOf({ routes }: Config, path: string | undefined): Config["routes"] {
+  const chosen = routes.filter((route) => path === undefined || route.path === path);
+  if (chosen.length > 0) return chosen;
+  throw new UsageError(`--route is none of ${routes.map((route) => route.path).join(", ")}`);
+}
+
+function reportOf(
+  { target, operations }: Wanted,
+  judged: readonly Judged[],
+  routes: Config["routes"],
+): Report {
+  const at = judged.findIndex(({ decision }) => !decision.allowed);
+  const [operation, denied] = [operations[at], judged[at]?.decision];
+  const tool = target?.kind === "tool" ? target.name : undefined;
+  if (operation !== undefined && denied?.allowed === false) {
+    const { code, entry } = refusalOf(operation, denied);
+    const refusal = { reason: code, code: entry.rpc, message: entry.message };
+    return { allowed: false, refusal, operations: judged, questions: {} };
+  }
+  const asks = MRTR_METHODS.has(operations[0].method) ? routes : [];
+  const questions = asks.map(({ path, capability }) => {
+    return [path, [...compileCapability(capability).allowedAsks(tool)]] as const;
+  });
+  return { allowed: true, operations: judged, questions: Object.fromEntries(questions) };
+}
+
+function printed({ refusal, operations, questions }: Report): string {
+  const lines = operations.flatMap(({ method, target, decision, policies }) => [
+    `${method}${target === undefined ? "" : ` ${target.kind} ${JSON.stringify(target.name)}`}`,
+    ...policies.map((policy) => `  ${policyLine(policy)}`),
+    `  ${decisionLine(decision)}`,
+    "",
+  ]);
+  if (refusal !== undefined) {
+    lines.push(`The client is told: ${refusal.message} (${refusal.code}, ${refusal.reason})`);
+  }
+  for (const [path, asks] of Object.entries(questions)) {
+    lines.push(`The server behind ${path} may ask: ${asks.length === 0 ? "nothing" : asks.join(", ")}`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function policyLine({ id, effect, asked, unfit }: PolicyReading): string {
+  const found = unfit === undefined ? "matches" : `does not match: ${unfit}`;
+  return `${effect.padEnd(5)}  ${id}: ${found}${asked ? "" : " (not asked)"}`;
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  [BY_DEFAULT]: "by authorization.default, since no policy matches",
+  [BY_OPEN_METHOD]: "since the method is open to every caller; what it returns is filtered",
+  [BY_DOT_SEGMENT]: "since patterns cannot judge a uri with dot segments",
+  [BY_UNREADABLE]: "since patterns cannot judge a uri that is not read by all in one way",
+};
+
+function decisionLine(decision: Decision): string {
+  const why = WORDS[decision.policy] ?? `by policy ${decision.policy}`;
+  const more =
+    !decision.allowed && decision.byArguments === true ? "; with other arguments it could be allowed" : "";
+  return `${decision.allowed ? "allowed" : "denied"} ${why}${more}`;
+}

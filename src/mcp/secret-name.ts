@@ -34,6 +34,9 @@ const SHORT = 6;
 const MAX_CLAUSE = 16;
 const DIGITS = /^[0-9]+$/;
 
+/** What joins the words of a name in sentences; identifiers leave it out. */
+const JOINTS = / (?:d'|(?:de|di|du|do|da|del|della|la|le|de la) )/g;
+
 interface Branch {
   readonly next: Map<string, Branch>;
   manner: Manner | undefined;
@@ -85,7 +88,10 @@ function squeeze(word: string): string {
 function grow(): Branch {
   const tree: Branch = { next: new Map(), manner: undefined };
   for (const manner of ["last", "whole", "open", "anywhere"] as const) {
-    for (const word of SECRETS[manner].flatMap(split)) {
+    for (const word of SECRETS[manner].flatMap((list) => [
+      ...split(list),
+      ...split(list.replace(JOINTS, " ")),
+    ])) {
       let branch = tree;
       for (const letter of word) {
         let next = branch.next.get(letter);

@@ -50,18 +50,18 @@ export const SECRETS: Readonly<Record<Manner, readonly string[]>> = {
     "पासवर्ड, कूटशब्द, गुप्त कुंजी, निजी कुंजी, api कुंजी, एपीआई कुंजी, एक्सेस टोकन, कार्ड नंबर, क्रेडिट कार्ड, डेबिट कार्ड, सुरक्षा कोड, सत्यापन कोड, ओटीपी, পাসওয়ার্ড, கடவுச்சொல், పాస్‌వర్డ్, પાસવર્ડ, ਪਾਸਵਰਡ",
   ],
   open: [
-    "credential, creds, id token, mnemonic phrase, mnemonic words, mnemonic seed, recovery code, backup code, security code, verification code, authenticator code, authentication code, authorization code, security answer, " +
+    "credential, creds, id token, digit code, json key, card expiry date, card expiration date, card exp date, expiry date of your card, security question answer, mnemonic phrase, mnemonic words, mnemonic seed, recovery code, backup code, security code, verification code, authenticator code, authentication code, authorization code, security answer, " +
       "secret answer, maiden name, bank account, routing number, account key, license key, licence key, activation key, product key, access key, signing key, signature key, master key, " +
       "deploy key, shared key, symmetric key, decryption key, hmac key, service account key, subscription key, consumer key, auth key, app key, application key, account number of your bank, " +
       "webhook secret, app secret, consumer secret, secret value, secret string, secret phrase, secret word, secret code, secret token, secret recovery, basic auth, authorization header, " +
       "session cookie, wallet key, wallet seed, recovery key, wpa key, wifi key, network key, admin key, root key, unlock code, access code, login code, sms code, passkey secret",
-    "geheimnis, geheimer schlüssel, geheimer schluessel, geheimen schlüssel, privater schlüssel, privater schluessel, privaten schlüssel, api schlüssel, api schluessel, lizenzschlüssel, " +
+    "geheimnis, geheimwort, zugangsschlüssel, zugangsschluessel, entsperrcode, geheimer schlüssel, geheimer schluessel, geheimen schlüssel, privater schlüssel, privater schluessel, privaten schlüssel, api schlüssel, api schluessel, lizenzschlüssel, " +
       "prüfziffer, geheime sleutel, api sleutel",
     "cryptogramme, code secret, code de sécurité, code de vérification, code pin, codice pin, código pin, codice otp, senha, hasło, hasła, şifre, parola, parolanız",
     "секрет, снилс, инн карты, कार्ड पिन",
   ],
   whole: [
-    "pwd, pswd, psw, pword, pw, mdp, cvv, cvv2, cvc, cvc2, otp, totp, hotp, mfa code, 2fa code, tfa code, 2fa, jwt, ssn, iban, pan number, sort code, cc number, ccnumber, ccnum, cc num, cc no, cc cvc, cc cvv, " +
+    "userpass, usrpass, dbpass, rootpass, rootpw, userpw, dbpw, adminpw, github pat, gitlab pat, pat token, ccv, cc expiry, cc expiration, pin nummer, tannummer, pwd, pswd, psw, pword, pw, mdp, cvv, cvv2, cvc, cvc2, otp, totp, hotp, mfa code, 2fa code, tfa code, 2fa, jwt, ssn, iban, pan number, sort code, cc number, ccnumber, ccnum, cc num, cc no, cc cvc, cc cvv, " +
       "cc exp, card no, card num, card pan, card code, card pin, card expiry, card expiration, card exp, card security, card verification, payment card, bank card, " +
       "pesel, bsn, puk, pin code, pin number, pin no, pincode, upi pin, tan nummer, authtoken, privkey, secretkey, openai key, anthropic key, stripe key, aws access key id, access key id",
   ],
@@ -80,7 +80,7 @@ export const PROPERTIES =
   "layout, game, text, holder, holders, owner, service, server, method, methods, channel, option, options, setting, settings, config, enabled, required, needed, allowed, supported, visible, " +
   "min, max, minimum, maximum, display, generator, generation, field, fields, prompt, algorithm, hashing, rate, per, message, template, language, description, note, notes, comment, reference, " +
   "tier, plan, list, group, role, permissions, permission, less, protected, free, based, santa, was, is, will, be, has, have, should, can, may, must, were, are, needs, authentication, country, " +
-  "bank, contact, question, chiave, arn, arns, configuration, parameter, parameters, metadata, details, detail, flag, flags, attribute, attributes, prefix, only, validity, created, param, params, risk, encryption, map, spec, specs, connection, grant, grants, properties, property, selection, expression, authorizer, trust, duration, seconds, minutes, alias, plan, preference, preferences, category, rotates, exists, present, valid, works, position, order, total, number of, questions, category, tag, tags, " +
+  "city, bank, contact, question, chiave, arn, arns, configuration, parameter, parameters, metadata, details, detail, flag, flags, attribute, attributes, prefix, only, validity, created, param, params, risk, encryption, map, spec, specs, connection, grant, grants, properties, property, selection, expression, authorizer, trust, duration, seconds, minutes, alias, plan, preference, preferences, category, rotates, exists, present, valid, works, position, order, total, number of, questions, category, tag, tags, " +
   "länge, laenge, richtlinie, stärke, staerke, ablauf, hinweis, regel, regeln, anzahl, art, farbe, typ, ändern, lengte, sterkte, beleid, naam, kleur, aantal, uzunlugu, sayisi, adi, turu, politikasi, " +
   "の長さ, 長さ, の種類, 数, の数, 有効期限, 管理, 强度, 長度, 长度, 数量, 类型, 策略, 学, 管理器, 有效期, 길이, 화, 수, 정책, 종류, 만료, की लंबाई, की संख्या";
 
@@ -108,7 +108,7 @@ export const ASKING =
 
 /** Before a token, a pin, a pass or a card number: what makes it none of the secret kind. */
 export const HARMLESS_KINDS =
-  "client, version, service, event source, idempotency, concurrency, dns, billing, page, next page, previous page, continuation, cursor, pagination, sync, progress, stop, start, end, pad, padding, eos, bos, unk, mask, design, prompt, completion, input, output, total, used, crypto, " +
+  "request, sequence, lock, creation, execute, export, import, update, updated, starting, job, task, workflow, result, retrieval, checkpoint, conditional, block, forward, backward, chunk, message, poll, offer, preview, profile, provision, purchase, view, term, unique, policy, portfolio, anomaly, action, event, configuration, ballot, slot, queue, client, version, service, event source, idempotency, concurrency, dns, billing, page, next page, previous page, continuation, cursor, pagination, sync, progress, stop, start, end, pad, padding, eos, bos, unk, mask, design, prompt, completion, input, output, total, used, crypto, " +
   "governance, utility, erc20, game, board, boarding, season, bus, train, ski, day, ticket, test, mountain, first, second, multi, single, map, location, drop, gpio, led, push, bowling, rolling, " +
   "safety, hair, tie, lapel, library, membership, member, loyalty, rewards, business, student, trading, id, all, pick, palabra, palabras, resume, list, change, watch, tour, hall, backstage, visitor";
 

@@ -30,7 +30,7 @@ const [one, two, three] = pods as [Pod, Pod, Pod];
 function startRounds(t: Test): Traffic {
   const pick = (turn: number, client: number, half: number): Pod =>
     pods[(turn + half * (1 + (client % 2))) % pods.length] as Pod;
-  const traffic = startTraffic(pick, { clients: 4, enough: ENOUGH });
+  const traffic = startTraffic(pick, { clients: 3, enough: ENOUGH, pause: 20 });
   t.teardown(() => traffic.stop());
   return traffic;
 }

@@ -134,6 +134,24 @@ t.test("files mean one thing to every reader of YAML", async (t) => {
     t.equal(ambiguous(trap).length, 1, trap);
 });
 
+t.test("the image runs as the manifests say", async (t) => {
+  const dockerfile = readFileSync(join(ROOT, "Dockerfile"), "utf8");
+  const last = (word: string): string =>
+    [...dockerfile.matchAll(new RegExp(`^${word} (.+)$`, "gm"))].at(-1)?.[1] ?? "";
+  for (const name of ["sidecar", "standalone"]) {
+    const deployment = only(render(overlay(name)), "Deployment");
+    const { runAsUser, runAsGroup } = deployment["spec"].template.spec.securityContext;
+    t.equal(`${runAsUser}:${runAsGroup}`, last("USER"));
+    const gateway = containersOf(deployment).find((one) => one.name === "sealgate");
+    t.equal(gateway.command, undefined, "the image's own entry point");
+    t.same(gateway.args, JSON.parse(last("CMD")));
+    t.equal(
+      gateway.ports.map((port: { containerPort: number }) => port.containerPort).join(" "),
+      last("EXPOSE"),
+    );
+  }
+});
+
 t.test("every file is used by a kustomization, and none holds a Secret", async (t) => {
   const used = FILES.filter((name) => name.endsWith("kustomization.yaml")).flatMap((name) => {
     const folder = name.slice(0, -"kustomization.yaml".length);

@@ -27,6 +27,14 @@ export interface Traffic {
   stop(): Promise<void>;
 }
 
+/** How much traffic. */
+export interface Pace {
+  readonly clients?: number;
+  readonly enough?: number;
+  /** Milliseconds between two rounds of a client: leaves the processor to processes that start. */
+  readonly pause?: number;
+}
+
 let nextId = 1_000;
 
 /**
@@ -35,7 +43,7 @@ let nextId = 1_000;
  */
 export function startTraffic(
   pick: (turn: number, client: number, half: 0 | 1) => Sender,
-  { clients: count = 6, enough = ENOUGH }: { readonly clients?: number; readonly enough?: number } = {},
+  { clients: count = 6, enough = ENOUGH, pause = 0 }: Pace = {},
 ): Traffic {
   const seen: Traffic["seen"] = { done: 0, lost: 0, keyIds: new Set(), losses: [] };
   const open = new Set<Promise<void>>();
@@ -67,6 +75,7 @@ export function startTraffic(
       const one = round(turn, client);
       open.add(one);
       await one.finally(() => open.delete(one));
+      if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
     }
   });
   return {

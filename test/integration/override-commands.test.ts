@@ -1,0 +1,98 @@
+/** `revoke` and `grants` as operators call them: on a Redis while gateways are up or down, and through the admin listener. */
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import t, { type Test } from "tap";
+import { stringify } from "yaml";
+import { PUBLIC_URL } from "../support/gateway.ts";
+import { ownRedis } from "../support/redis.ts";
+import { startUpstream } from "../support/upstream.ts";
+import { inForce, KEY, openGateway, operated } from "./operators.ts";
+import { asksOnce, retryOf, stateOf, TRANSFER, until } from "./rounds.ts";
+
+const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const ISSUER = "https://id.example";
+
+interface Outcome {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function sealgate(...args: string[]): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [MAIN, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    let [out, err] = ["", ""];
+    child.stdout.setEncoding("utf8").on("data", (piece: string) => {
+      out += piece;
+    });
+    child.stderr.setEncoding("utf8").on("data", (piece: string) => {
+      err += piece;
+    });
+    child.on("error", reject).on("close", (code) => resolve({ code, out, err }));
+  });
+}
+
+const redis = await ownRedis(t);
+const upstream = await startUpstream(asksOnce);
+t.teardown(() => upstream.close());
+
+/** A configuration file that fits `operated(t, redis.url)`. */
+function configFile(t: Test, change: Readonly<Record<string, unknown>> = {}): string {
+  const config = {
+    version: 1,
+    server: { listen: "127.0.0.1:0", publicUrl: PUBLIC_URL },
+    authentication: { issuers: [{ issuer: ISSUER }] },
+    authorization: { default: "allow" },
+    redis: { url: redis.url },
+    keys: { primary: "k", ring: [{ id: "k", secret: { file: "key" } }] },
+    routes: [{ path: "/mcp", upstream: { url: upstream.url } }],
+    ...change,
+  };
+  return join(t.testdir({ "sealgate.yaml": stringify(config), key: KEY }), "sealgate.yaml");
+}
+
+t.test("revoked from outside, on a running gateway, listed and taken back", async (t) => {
+  const gateway = await openGateway(t, upstream.url, operated(t, redis.url));
+  const config = ["--config", configFile(t)];
+  const state = stateOf(await gateway.call(TRANSFER));
+  const done = await sealgate(
+    "revoke",
+    ...config,
+    "--route",
+    "/mcp",
+    "--reason",
+    "incident 7",
+    "--by",
+    "ops",
+  );
+  t.match(done, { code: 0, out: /^revoked [\w-]{22}: route \/mcp, until 20/, err: "" });
+  await until(async () => (await inForce(gateway)).revocation === 1);
+  t.equal((await gateway.call(retryOf(state))).status, 400);
+  t.equal(gateway.audit.at(-1)?.cause, "revoked");
+  const list = await sealgate("revoke", ...config, "--list");
+  t.match(list, { code: 0, out: /route \/mcp .* ops .*incident 7/ });
+  const id = /revoked ([\w-]{22})/.exec(done.out)?.[1] ?? "";
+  t.match(await sealgate("revoke", ...config, "--remove", id), { code: 0, out: /^removed / });
+  t.match(await sealgate("revoke", ...config, "--remove", id), { code: 65, err: /no entry with this id/ });
+  await until(async () => (await inForce(gateway)).revocation === 0);
+  t.equal((await gateway.call(retryOf(state))).status, 200);
+});
+
+t.test("set while every gateway is down, in force when one starts", async (t) => {
+  await redis.command("FLUSHALL");
+  const config = ["--config", configFile(t)];
+  const set = await Promise.all([
+    sealgate("revoke", "--principal", "alice", "--client", "desk", ...config, "--json"),
+    sealgate("grants", "deny", "--tool", "pay_*", "--capability", "elicitation.url, sampling", ...config),
+  ]);
+  t.match(set, [
+    { code: 0, err: "" },
+    { code: 0, out: /^denied .*deny elicitation.url, sampling; tool pay_\*, until/ },
+  ]);
+  t.match(JSON.parse(set[0].out), { principal: { issuer: ISSUER, subject: "alice", client: "desk" } });
+  const grants = await sealgate("grants", "list", ...config, "--json");
+  t.match(JSON.parse(grants.out), [{ tool: "pay_*", effect: "deny", signed: true }]);
+  const gateway = await openGateway(t, upstream.url, operated(t, redis.url));
+  t.match(await inForce(gateway), { revocation: 1, allow: 0, deny: 1 });
+});

@@ -153,9 +153,12 @@ class SharedStore implements RedisStore {
     try {
       for (;;) {
         if (!(await this.#servers.whenReady(key, deadline))) {
-          const unauthorized = this.#watch.serverOf(key).failure === "unauthorized";
-          const reason = unauthorized ? "unauthorized" : "unreachable";
-          throw new RedisFailure(reason, `Redis ${this.#servers.name}: not connected`);
+          const server = this.#watch.serverOf(key);
+          const message = `Redis ${this.#servers.name}: not connected`;
+          // It does not let us in: a wait in vain like any other.
+          if (server.failure !== "unauthorized") throw new RedisFailure("unreachable", message);
+          server.miss("unauthorized", message);
+          throw new RedisFailure("unauthorized", message);
         }
         // Whoever closes waits for what was sent by then, and for nothing that is sent later.
         if (this.#closed !== undefined && !sent)

@@ -159,11 +159,17 @@ export async function ownSentinels(
   };
 }
 
-/** Waits until `met` says so; gives up, with an error, after 30 s. */
+/** Waits until `met` says so; a failure counts as a no, for servers come and go. Gives up, with an error, after 30 s. */
 export async function until(met: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + 30_000;
-  while (!(await met())) {
-    if (performance.now() > end) throw new Error("waited 30 s in vain");
+  let failure: unknown;
+  const tried = () =>
+    met().catch((error: unknown) => {
+      failure = error;
+      return false;
+    });
+  while (!(await tried())) {
+    if (performance.now() > end) throw new Error("waited 30 s in vain", { cause: failure });
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

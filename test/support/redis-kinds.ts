@@ -1,6 +1,5 @@
 /** Every way to set Redis up that the gateway knows, each on real servers of a test's own. */
 import { readFileSync } from "node:fs";
-import type { RedisOptions } from "ioredis";
 import type { RedisTarget } from "../../src/redis/target.ts";
 import { selfSigned } from "./certificates.ts";
 import { type OwnRedis, ownRedis, type Teardown } from "./redis.ts";
@@ -24,7 +23,7 @@ export interface Kind {
 }
 
 const PASSWORD = "p@ss/w:rd%41 x";
-const ADMIN: RedisOptions = { username: "admin", password: "root" };
+const ADMIN = { username: "admin", password: "root" };
 
 /** A user with the least rights, one for the test, and TLS on the only port. */
 async function guarded(t: Teardown, rights: readonly string[]) {

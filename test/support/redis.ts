@@ -9,7 +9,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { Redis, type RedisOptions } from "ioredis";
+import { Redis } from "ioredis";
 import { program } from "./debian.ts";
 
 /** A node of a Cluster talks to the others on a port that is 10000 higher. */
@@ -18,6 +18,13 @@ const HIGHEST_PORT = 55_535;
 /** What is needed of a tap test. */
 export interface Teardown {
   teardown(run: () => unknown): void;
+}
+
+/** How a test itself gets in where a server is not open to all. */
+export interface OwnAccess {
+  readonly username?: string;
+  readonly password?: string;
+  readonly tls?: { readonly ca: Buffer };
 }
 
 /** A Redis to share with strangers: use only keys under the prefix, never flush. */
@@ -59,7 +66,7 @@ export async function anyRedis(t: Teardown): Promise<AnyRedis> {
 export async function ownRedis(
   t: Teardown,
   args: readonly string[] | ((port: number) => readonly string[]) = [],
-  access: RedisOptions = {},
+  access: OwnAccess = {},
 ): Promise<OwnRedis> {
   const binary = await redisServer();
   const dir = await mkdtemp(join(tmpdir(), "sealgate-redis-"));
@@ -103,8 +110,8 @@ export async function ownRedis(
       if (child === undefined) throw new Error("redis-server did not start again");
     },
     async command(...[name = "PING", ...rest]) {
-      const options: RedisOptions = { host: "127.0.0.1", port, lazyConnect: true, retryStrategy: null };
-      const client = new Redis(Object.assign(options, access));
+      const place = { host: "127.0.0.1", port, ...access };
+      const client = new Redis({ ...place, lazyConnect: true, retryStrategy: null });
       client.on("error", () => undefined);
       try {
         await client.connect();

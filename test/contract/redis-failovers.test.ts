@@ -1,0 +1,51 @@
+/** Masters with Sentinels that lose marks when a replica takes over, and Sentinels that say what is not so. */
+import t from "tap";
+import { ownRedis } from "../support/redis.ts";
+import { ownSentinels, until } from "../support/redis-groups.ts";
+import { caughtUp, cutOff, lossOf, redeemed, twoStores } from "../support/redis-losses.ts";
+import { redisStore, sealed } from "../support/redis-store.ts";
+
+t.test("Sentinels fail over to a replica that missed the marks", async (t) => {
+  const { master, replica, nodes, name, named } = await ownSentinels(t);
+  const stores = await twoStores(t, { sentinels: { name, nodes } });
+  await lossOf(
+    t,
+    stores,
+    async () => {
+      await caughtUp(replica, master);
+      await cutOff(replica, master);
+    },
+    async () => {
+      await master.stop("SIGKILL");
+      await named(replica.port);
+    },
+  );
+});
+
+t.test("a Sentinel failover with the old master alive: it is left for the new one", async (t) => {
+  const group = await ownSentinels(t);
+  const { name, nodes, master, replica } = group;
+  const store = await redisStore(t, { sentinels: { name, nodes } });
+  const [spent, unspent] = [sealed(store), sealed(store)];
+  t.equal(await redeemed(store, spent), "redeemed");
+  await caughtUp(replica, master);
+  await group.failover();
+  await until(async () => /role:slave/.test(String(await master.command("INFO", "replication"))));
+  t.equal(await redeemed(store, spent), "already_redeemed", "the mark went along");
+  t.equal(await redeemed(store, unspent), "epoch_mismatch");
+  await until(async () => (await store.redeem(sealed(store)).catch(() => undefined))?.outcome === "redeemed");
+});
+
+t.test("a Sentinel that names a replica, or nothing, is one link lost, and another is asked", async (t) => {
+  const { name, nodes, master, replica } = await ownSentinels(t, { count: 1 });
+  const lying = await ownRedis(t, ["--sentinel"]);
+  await lying.command("SENTINEL", "MONITOR", name, "127.0.0.1", String(replica.port), "1");
+  const ignorant = await ownRedis(t, ["--sentinel"]);
+  const wrong = [lying, ignorant].map(({ port }) => ({ host: "127.0.0.1", port }));
+  const store = await redisStore(t, { sentinels: { name, nodes: [...wrong, ...nodes] } });
+  await until(async () => store.health().available);
+  const mark = sealed(store);
+  t.match(await store.redeem(mark), { outcome: "redeemed" });
+  const direct = await redisStore(t, { url: master.url });
+  t.same(await direct.redeem(mark), { outcome: "already_redeemed" }, "on the one master there is");
+});

@@ -32,7 +32,9 @@ export function checkMirrored({ headers, message, name }: Mirrored): void {
   } else if (required) throw mismatch("Mcp-Method", "method_missing");
   if (name === undefined) return;
   if (headers.name !== undefined) {
-    if (decodeMirrored(headers.name) !== name) throw mismatch("Mcp-Name", "name_differs");
+    const decoded = decodeMirrored(headers.name);
+    if (decoded === undefined) throw mismatch("Mcp-Name", "name_malformed");
+    if (decoded !== name) throw mismatch("Mcp-Name", "name_differs");
   } else if (required) throw mismatch("Mcp-Name", "name_missing");
 }
 

@@ -89,7 +89,6 @@ const REFUSED: { readonly [Code in RefusalCode]?: Causes } = {
     name_differs: "http/name-header",
     name_missing: "http/name-header",
     name_malformed: "http/encoded-header",
-    method_malformed: "http/encoded-header",
   },
   unsupported_version: { "*": "protocol/version" },
   legacy_refused: { "*": "http/old-version" },

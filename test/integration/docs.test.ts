@@ -127,7 +127,7 @@ t.test("commands that documents name exist", async (t) => {
     [],
   );
   t.equal(wrongWith("npm run demonstrate"), "no script demonstrate");
-  t.equal(wrongWith("sealgate revoke"), "no such command");
+  t.equal(wrongWith("sealgate revive"), "no such command");
   t.equal(wrongWith("npm start -- --upstreams URL"), "no option --upstreams");
 });
 

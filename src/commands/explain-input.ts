@@ -84,7 +84,7 @@ export async function readCall(
   { call, name, arguments: args }: GivenCall,
   limits: { readonly bytes: number; readonly depth: number },
 ): Promise<Asked> {
-  const isMethod = !/^[{@-]/.test(call);
+  const isMethod = /^[A-Za-z]/.test(call);
   if (!isMethod && (name !== undefined || args !== undefined)) {
     throw new UsageError("--name and --arguments go with the name of a method as --call");
   }

@@ -42,6 +42,7 @@ interface Report {
 
 /**
  * Prints the explanation.
+ * @param write takes what belongs on standard output
  * @returns the exit code: 0 allowed, 77 not allowed
  * @throws UsageError, ConfigError, ConfigFileError
  */
@@ -52,6 +53,7 @@ export async function explain(
     readonly route: string | undefined;
     readonly json: boolean;
   },
+  write: (text: string) => unknown = (text) => process.stdout.write(text),
 ): Promise<number> {
   const principal = parsePrincipal(options.principal);
   const { config } = await loadConfig(options.config, process.env);
@@ -72,7 +74,7 @@ export async function explain(
     return { method: operation.method, target: operation.target, decision, policies };
   });
   const report = reportOf(wanted, operations, routes);
-  process.stdout.write(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : printed(report));
+  write(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : printed(report));
   return report.allowed ? EXIT.ok[0] : EXIT.denied[0];
 }
 

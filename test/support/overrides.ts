@@ -6,6 +6,7 @@ import {
   type RedisOverridesOptions,
 } from "../../src/overrides/redis.ts";
 import type { Signing } from "../../src/overrides/signature.ts";
+import type { RedisTarget } from "../../src/redis/target.ts";
 
 /** A line of the log. */
 export interface OverridesLine {
@@ -25,17 +26,17 @@ export const signingWith = (...names: readonly string[]): Signing => ({
   audience: "https://gateway.example",
 });
 
-/** Opens what one replica has; everything but the URL has a default. */
+/** Opens what one replica has; everything but the server has a default. */
 export async function openOverrides(
   t: { teardown(run: () => unknown): void },
-  url: string,
+  target: string | RedisTarget,
   change: Partial<RedisOverridesOptions> = {},
 ): Promise<LoggedOverrides> {
   const lines: OverridesLine[] = [];
   const line = (fields: object, message: string): void => void lines.push({ fields: { ...fields }, message });
   const signing = signingWith("a");
   const overrides = await createRedisOverrides({
-    target: { url },
+    target: typeof target === "string" ? { url: target } : target,
     keyPrefix: "sg:",
     signing: () => signing,
     lifetimes: () => ({ skewSeconds: 60, chainSeconds: 4_000 }),

@@ -3,6 +3,7 @@
  * Linear in the text. Source: MCP 2026-07-28, elicitation in form mode (no clickable addresses in forms).
  */
 import { MAX_READ } from "./reading.ts";
+import { remembered } from "./remembered.ts";
 
 /** How a link was written; never the link. */
 export type LinkKind = "scheme" | "markdown" | "html" | "domain" | "address" | "unread";
@@ -41,7 +42,7 @@ const NO_DOMAINS: ReadonlySet<string> = new Set(
 );
 
 /** The first kind of link in the untrusted `text`, or undefined. A text too long to be read whole counts as one. */
-export function linkIn(text: string): LinkKind | undefined {
+export const linkIn = remembered((text: string): LinkKind | undefined => {
   if (text.length > MAX_READ) return "unread";
   const seen = text
     .toWellFormed()
@@ -55,7 +56,7 @@ export function linkIn(text: string): LinkKind | undefined {
   if (IPV4.test(seen) || PROTOCOL_RELATIVE.test(seen)) return "address";
   for (const match of seen.matchAll(DOMAIN)) if (isDomain(match)) return "domain";
   return undefined;
-}
+});
 
 function isDomain(match: RegExpExecArray): boolean {
   const { top = "", behind = "" } = match.groups ?? {};

@@ -3,6 +3,7 @@
  * one, what it does not find may be one all the same. Linear in the text.
  */
 import { plain, type Reading, readings, STOP } from "./reading.ts";
+import { remembered } from "./remembered.ts";
 import {
   ASKING,
   GOES_ON,
@@ -53,24 +54,24 @@ const goesOn = folded(GOES_ON);
 const asking = folded(ASKING);
 
 /** Whether the untrusted `text`, the name or the title of a field, names a secret. */
-export function namesSecret(text: string): boolean {
-  return readings(text).some((reading) => {
+export const namesSecret = remembered((text: string): boolean =>
+  readings(text).some((reading) => {
     for (const match of matches(reading)) if (isMeant(reading, match)) return true;
     return false;
-  });
-}
+  }),
+);
 
 /**
  * Whether a sentence of the untrusted `text`, a description or a message, asks for a secret. Long sentences have to ask; in
  * short ones (`Your API key`) the name is enough.
  */
-export function asksForSecret(text: string): boolean {
-  return readings(text).some((reading) => {
+export const asksForSecret = remembered((text: string): boolean =>
+  readings(text).some((reading) => {
     for (const match of matches(reading))
       if (isMeant(reading, match) && (isShort(reading, match) || asks(reading, match))) return true;
     return false;
-  });
-}
+  }),
+);
 
 function folded(list: string): ReadonlySet<string> {
   return new Set(split(list));

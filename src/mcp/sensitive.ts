@@ -20,6 +20,9 @@ const MAX_TEXT = 64 * 1024;
 /** Named values that are looked at in one text. */
 const MAX_NAMES = 512;
 const MAX_DEPTH = 32;
+/** No shape is shorter: `a@b.de`. */
+const SHORTEST = 6;
+const NOTHING: Sensitive = { credentials: new Set(), personal: new Set() };
 /** Shorter ones are flags and counts rather than secrets. */
 const LEAST_SECRET = 4;
 const PERSONAL_NAMES: ReadonlySet<string> = new Set(
@@ -40,6 +43,7 @@ export function namesPerson(name: string): boolean {
  * that too, one level deep.
  */
 export function sensitiveIn(text: string): Sensitive {
+  if (text.length < SHORTEST) return NOTHING;
   const credentials = new Set<CredentialKind | "named">();
   const personal = new Set<PersonalKind | "named">();
   const head = text.slice(0, MAX_TEXT);

@@ -92,6 +92,36 @@ t.test("origins are bare and in the form browsers send", async (t) => {
   );
 });
 
+t.test("hosts that addresses may lead to", async (t) => {
+  table(
+    t,
+    fields.addressHost(),
+    [
+      "a.example",
+      "*.a.example",
+      "*",
+      "a.example:8443",
+      "localhost:*",
+      "bücher.example",
+      "[::1]",
+      "[::1]:3000",
+      "10.0.0.?",
+    ],
+    [
+      "",
+      "https://a.example",
+      "a.example/x",
+      "a.example?x",
+      "a.example.",
+      "u@a.example",
+      "a b",
+      "a:b",
+      "a.example:",
+      "a.example:123456",
+    ],
+  );
+});
+
 t.test("Redis URLs", async (t) => {
   table(
     t,

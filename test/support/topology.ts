@@ -3,7 +3,6 @@
  * names and ports are others: every service has an address of its own on loopback, and a service that shares no network with
  * another finds nobody at its name.
  */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import {
   chmodSync,
@@ -15,11 +14,11 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Compose, entrypointOf, readCompose, type Service } from "./compose.ts";
 import { program } from "./debian.ts";
+import { type Detached, freePort, run, startDetached } from "./detached.ts";
 import { type Dns, startDns } from "./dns.ts";
 import { ROOT } from "./markdown.ts";
 
@@ -33,14 +32,12 @@ const PACKAGES: Readonly<Record<string, string>> = {
 /** The user of the containers where the tests run as root, as docker/make-secrets has it. */
 const CONTAINER_USER = process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {};
 const HEALTHY_MS = 60_000;
+/** Between two checks; each of them is a process. */
+const CHECK_MS = 250;
 
 /** One process of a service. */
-export interface Replica {
+export interface Replica extends Detached {
   readonly address: string;
-  readonly out: () => string;
-  readonly err: () => string;
-  kill(signal: NodeJS.Signals): void;
-  readonly ended: Promise<number | NodeJS.Signals | null>;
   /** Runs the service's health check once. */
   isHealthy(): Promise<boolean>;
 }
@@ -183,12 +180,8 @@ export async function startTopology(t: { teardown(run: () => unknown): void }): 
         ? ["--bind", address, "--port", String(ports.get("6379")), "--dir", translate("/data")]
         : [];
     const own = name === process.execPath ? {} : CONTAINER_USER;
-    const child = spawn(name, [...args, ...where], {
-      cwd: folder,
-      stdio: ["ignore", "pipe", "pipe"],
-      ...own,
-    });
-    const replica = { address, ...follow(child), isHealthy: () => check(it, translate) };
+    const child = startDetached(name, [...args, ...where], folder, own);
+    const replica = { address, ...child, isHealthy: () => check(it, translate) };
     all.push(replica);
     return replica;
   }
@@ -218,6 +211,7 @@ export async function startTopology(t: { teardown(run: () => unknown): void }): 
     while (!(await replica.isHealthy())) {
       if (hasEnded || Date.now() > end)
         throw new Error(`${service} is not healthy: ${replica.err()}${replica.out()}`);
+      await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
     }
     return replica;
   }
@@ -253,33 +247,4 @@ export async function startTopology(t: { teardown(run: () => unknown): void }): 
 
 function found(name: string): Promise<string> {
   return program(name, { debian: PACKAGES[name] ?? name });
-}
-
-function follow(child: ChildProcess): Omit<Replica, "address" | "isHealthy"> {
-  const told = { out: "", err: "" };
-  child.stdout?.on("data", (piece) => {
-    told.out += String(piece);
-  });
-  child.stderr?.on("data", (piece) => {
-    told.err += String(piece);
-  });
-  const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
-    child.once("close", (code, signal) => resolve(code ?? signal));
-  });
-  return { out: () => told.out, err: () => told.err, kill: (signal) => void child.kill(signal), ended };
-}
-
-function run(name: string, args: readonly string[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    execFile(name, args, (error, out) => (error === null ? resolve(out) : reject(error)));
-  });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }

@@ -76,8 +76,11 @@ const PRESIGNED: readonly (readonly string[])[] = [
   ],
 ];
 
-/** What an address that all readers read alike breaks. */
-export function addressFindings(url: QuestionUrl, policy: AddressPolicy): Finding[] {
+/**
+ * What an address that all readers read alike breaks.
+ * @param isRead false where no more of a result's texts is read: then what may ride in the address counts as found
+ */
+export function addressFindings(url: QuestionUrl, policy: AddressPolicy, isRead = true): Finding[] {
   const found = new Map<RuleId, string>();
   const note = (rule: RuleId, detail: string): void => {
     if (!found.has(rule)) found.set(rule, detail);
@@ -91,7 +94,10 @@ export function addressFindings(url: QuestionUrl, policy: AddressPolicy): Findin
   if (policy.hosts !== undefined && !policy.hosts(authority)) note("elicitation/url-host", "not_listed");
   if (policy.ownHosts.has(url.host)) note("elicitation/url-own-issuer", "own_host");
   judgeHost(url, note);
-  judgeContents(url, note);
+  if (isRead) judgeContents(url, note);
+  else
+    for (const rule of ["elicitation/url-credentials", "elicitation/url-personal-data"] as const)
+      note(rule, "unread");
   return Array.from(found, ([rule, detail]) => ({ rule, detail }));
 }
 

@@ -9,7 +9,7 @@ import { isObject, type Json, own } from "./parsed.ts";
 import { MAX_READ } from "./reading.ts";
 import { asksForSecret, namesSecret } from "./secret-name.ts";
 
-/** Characters of all texts of one result that are looked into; what goes beyond counts as found, unread. */
+/** Characters of all texts and addresses of one result that are looked into; what goes beyond counts as found, unread. */
 export const TEXT_BUDGET = 64 * 1024;
 
 /** Counts what is read of one result. */

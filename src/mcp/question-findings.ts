@@ -35,7 +35,8 @@ export function questionFindings(
       findings.push(...formFindings({ message, schema: doc.value(schema) }, budget));
     } else if (address !== undefined) {
       const read = readQuestionUrl(address);
-      if (typeof read !== "string") findings.push(...addressFindings(read, addresses));
+      budget.left -= address.length;
+      if (typeof read !== "string") findings.push(...addressFindings(read, addresses, budget.left >= 0));
     } else if (stringOf(doc, doc.get(node, "method")) === "sampling/createMessage") {
       findings.push(...samplingFindings(doc, params, declared));
     }

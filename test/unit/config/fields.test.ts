@@ -111,7 +111,6 @@ t.test("hosts that addresses may lead to", async (t) => {
       "",
       "https://a.example",
       "a.example/x",
-      "a.example?x",
       "a.example.",
       "u@a.example",
       "a b",

@@ -163,6 +163,17 @@ t.test("tool uses and their results", async (t) => {
     t.same(read(...turns), [{ rule: "sampling/tool-blocks", detail: "tool_blocks" }], String(turns));
 });
 
+t.test("addresses past what is read count as found, and lead where they may all the same", async (t) => {
+  const long = `http://a.example/?x=${"y".repeat(12_000)}`;
+  const asked = Array.from({ length: 6 }, (_, i) => `"q${i}":${url(long)}`).join();
+  const found = find(`{${asked}}`).map(({ rule, detail }) => `${rule.slice(12)} ${detail}`);
+  t.equal(found.filter((text) => text === "url-insecure http").length, 6);
+  t.same(
+    found.filter((text) => text.endsWith(" unread")),
+    ["url-credentials unread", "url-personal-data unread"],
+  );
+});
+
 t.test("context that the client did not declare", async (t) => {
   const asks = (context: string) =>
     `{"q":${sample(`"includeContext":"${context}",${messages(["user", TEXT])}`)}}`;

@@ -22,8 +22,20 @@ const MAX_VALUES = 10_000;
 /** A key that is longer than this many times the name is no spelling of it. */
 const SPELLING = 4;
 
+/** One step of a path: the name of a member, and what it has in common with other spellings of it. */
+export interface PlaceStep {
+  readonly name: string;
+  readonly spelled: string;
+  readonly ascii: boolean;
+}
+
+/** Prepares a step. */
+export function placeStep(name: string): PlaceStep {
+  return { name, spelled: spelling(name), ascii: isAscii(name) };
+}
+
 /** @param root the arguments; undefined counts as an empty object */
-export function readPlace(doc: JsonText, root: Node | undefined, steps: readonly string[]): Found {
+export function readPlace(doc: JsonText, root: Node | undefined, steps: readonly PlaceStep[]): Found {
   if (root === undefined) return { nodes: [], values: [], missing: 1, unclear: false };
   if (doc.kind(root) !== "object") return { nodes: [], values: [], missing: 0, unclear: true };
   let nodes: readonly Node[] = [root];
@@ -51,6 +63,7 @@ export function readPlace(doc: JsonText, root: Node | undefined, steps: readonly
 
 /** Nodes with lists replaced by their entries; undefined when there are too many. */
 function entries(doc: JsonText, nodes: readonly Node[]): readonly Node[] | undefined {
+  if (nodes.every((node) => doc.kind(node) !== "array")) return nodes.length > MAX_VALUES ? undefined : nodes;
   const found: Node[] = [];
   const pending = nodes.toReversed();
   let looked = 0;
@@ -71,17 +84,24 @@ function entries(doc: JsonText, nodes: readonly Node[]): readonly Node[] | undef
 function memberAt(
   doc: JsonText,
   object: Node,
-  name: string,
+  { name, spelled, ascii }: PlaceStep,
 ): { readonly node: Node | undefined; readonly twin: boolean } {
-  const spelled = spelling(name);
   let node: Node | undefined;
   let twin = false;
   for (const { key, node: value } of doc.members(object)) {
     if (key === name) node = value;
-    else if (key.length <= SPELLING * name.length + SPELLING && spelling(key) === spelled) twin = true;
+    else if (mayRead(key, name, ascii) && spelling(key) === spelled) twin = true;
   }
   return { node, twin };
 }
 
+/** Whether a key is worth a closer look: case alone changes no length, and no spelling is many times as long. */
+function mayRead(key: string, name: string, ascii: boolean): boolean {
+  if (key.length === name.length) return true;
+  return key.length <= SPELLING * name.length + SPELLING && !(ascii && isAscii(key));
+}
+
 /** Upper case may hold what composes, so it is composed again. */
 const spelling = (key: string): string => fold(key.normalize("NFC")).normalize("NFC");
+
+const isAscii = (text: string): boolean => !/[\u0080-\uffff]/.test(text);

@@ -3,7 +3,7 @@
  * reader could see otherwise. An allow needs a yes; a deny holds unless the answer is no. docs/decisions/0022-arguments-in-policies.md.
  */
 
-import { type Found, readPlace } from "./argument-place.ts";
+import { type Found, type PlaceStep, placeStep, readPlace } from "./argument-place.ts";
 import type { ExactNumber } from "./config/argument-settings.ts";
 import type { Policy } from "./config/schema.ts";
 import { compileGlob, type Glob } from "./glob.ts";
@@ -42,11 +42,11 @@ export function compileArguments(effect: Policy["effect"], tests: readonly Test[
 }
 
 /** RFC 6901 section 4. */
-function stepsOf(pointer: string): readonly string[] {
+function stepsOf(pointer: string): readonly PlaceStep[] {
   return pointer
     .slice(1)
     .split("/")
-    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+    .map((step) => placeStep(step.replaceAll("~1", "/").replaceAll("~0", "~")));
 }
 
 type Holds = (principal: Principal, doc: JsonText, found: Found) => boolean;

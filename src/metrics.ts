@@ -61,6 +61,8 @@ export function createMetrics(sources: {
   readonly needs: { list(): readonly unknown[] };
   readonly limits: Limits;
   readonly reloads: () => ReloadStatus;
+  /** Route → whether its server is open around the gateway; routes of which nothing can be said are left out. */
+  readonly exposed: () => ReadonlyMap<string, boolean>;
   /** Audit records lost so far, by sink; the sinks are the operator's. */
   readonly auditLosses: () => ReadonlyMap<string, number>;
 }): Metrics {
@@ -195,6 +197,16 @@ export function createMetrics(sources: {
     registers,
     collect() {
       this.set(sources.reloads().succeededAt / 1000);
+    },
+  });
+  new Gauge({
+    name: "sealgate_upstream_exposed",
+    help: "1 if a server on this machine or pod answers around the gateway, 0 if not; none where it cannot be seen",
+    labelNames: ["route"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [route, open] of sources.exposed()) this.set({ route }, open ? 1 : 0);
     },
   });
   new Counter({

@@ -6,6 +6,7 @@ import type { FastifyInstance } from "fastify";
 import { serveVerbs } from "./admin/verbs.ts";
 import type { AuditLog } from "./audit/sinks.ts";
 import { Needs } from "./capability/needs.ts";
+import type { Listen } from "./config/addresses.ts";
 import type { LoadedConfig } from "./config/load.ts";
 import { createReloader } from "./config/reload.ts";
 import type { Config } from "./config/schema.ts";
@@ -27,6 +28,7 @@ import { createSharedResults } from "./redemption/shared-results.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
 import { redisTarget } from "./redis/target-of.ts";
 import type { Repeats } from "./round-trip/repeat.ts";
+import { Exposure } from "./upstream/exposure.ts";
 
 /** What a test may put in place of the machine's. */
 export interface Surroundings {
@@ -80,6 +82,7 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
     const needs = new Needs(log);
     const repeats = openRepeats(loaded, now);
     closers.push(async () => repeats?.store.close());
+    let exposure: Exposure | undefined;
     const limits = createLimits({
       get inFlight() {
         return inForce.settings.loaded.config.server.limits.inFlight;
@@ -96,6 +99,7 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       needs,
       limits,
       reloads: reloader.status,
+      exposed: () => exposure?.exposed() ?? new Map(),
       auditLosses: () => inForce.settings.gateway.audit.losses(),
     });
     const { audit, stdout } = surroundings;
@@ -120,6 +124,7 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
     inForce.onReplaced(({ settings }) => surroundings.setLogLevel?.(settings.loaded.config.log.level));
     const server = buildServer({ inForce, log, ...optional("timeouts", surroundings.timeouts) });
     closers.push(() => server.app.close());
+    const own: Listen[] = [];
     let adminUrl: string | undefined;
     if (config.admin !== undefined) {
       const { listen: place } = config.admin;
@@ -136,8 +141,14 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       });
       closers.splice(closers.length - 1, 0, () => admin.close());
       adminUrl = await listen(admin, place, "http");
+      own.push(placeOf(admin));
     }
     const url = await listen(server.app, config.server.listen, secrets.tls === undefined ? "http" : "https");
+    own.push(placeOf(server.app));
+    exposure = new Exposure({ routes: () => inForce.settings.loaded.config.routes, own, log });
+    inForce.onReplaced(() => void exposure?.look());
+    closers.push(async () => exposure?.close());
+    exposure.start();
     reloader.start();
     return {
       url,
@@ -184,6 +195,12 @@ function openRepeats(loaded: LoadedConfig, now: () => number): Repeats | undefin
 /** `{ [name]: value }`, or nothing where there is no value. */
 function optional<Name extends string, Value>(name: Name, value: Value | undefined): { [K in Name]?: Value } {
   return (value === undefined ? {} : { [name]: value }) as { [K in Name]?: Value };
+}
+
+/** Where an app listens, as the system says. */
+function placeOf(app: FastifyInstance): Listen {
+  const { address, port } = app.server.address() as AddressInfo;
+  return { host: address, port };
 }
 
 async function listen(

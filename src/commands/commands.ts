@@ -214,6 +214,31 @@ const inspect: Command = {
   },
 };
 
+const reach: Command = {
+  words: ["reach"],
+  usage: "reach --upstream URL",
+  summary: "Try whether a server can be reached from here, around the gateway.",
+  details: [
+    "Run it where clients are, and where only the gateway should be reachable. It opens a connection to each",
+    "address of the server, sends nothing, and prints what it finds.",
+  ],
+  options: { upstream: { value: "URL", text: "The server, as in upstream.url of a route." } },
+  exits: ["ok", "unhealthy", "usage", "unavailable", "fault"],
+  async run(given) {
+    const upstream = given.get("upstream");
+    if (upstream === undefined) throw new UsageError("reach needs --upstream URL");
+    const [module, { parseUrl }] = await Promise.all([
+      import("./reach.ts"),
+      import("../config/addresses.ts"),
+    ]);
+    const url = parseUrl(upstream);
+    if (url === undefined || !/^https?:$/.test(url.protocol)) {
+      throw new UsageError("--upstream is no http or https URL");
+    }
+    return module.reach(upstream);
+  },
+};
+
 const health: Command = {
   words: ["health"],
   usage: "health (--config FILE | --url URL) [--ready] [--timeout DURATION]",
@@ -347,4 +372,5 @@ export const COMMANDS: readonly Command[] = [
   explain,
   ...OVERRIDE_COMMANDS,
   health,
+  reach,
 ];

@@ -1,7 +1,7 @@
 /** Exit codes (sysexits.h where it has one) and their meaning. */
 export const EXIT = {
   ok: [0, "success"],
-  unhealthy: [1, "not healthy or not ready, or no answer"],
+  unhealthy: [1, "not healthy or not ready, or no answer; the server can be reached around the gateway"],
   usage: [64, "the command line is wrong"],
   data: [65, "the token would be refused now; there is no such entry"],
   input: [66, "the configuration file cannot be read"],

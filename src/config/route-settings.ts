@@ -119,6 +119,12 @@ const upstream = z.strictObject({
     })
     .prefault({})
     .describe("How long to wait for the server."),
+  reachCheck: z
+    .enum(["on", "off"])
+    .default("on")
+    .describe(
+      "Try every minute whether a server on this machine or pod answers at other addresses than loopback, around the gateway.",
+    ),
   credential: oneOf(
     {
       bearer: secretRef().describe("Sent as Authorization: Bearer."),

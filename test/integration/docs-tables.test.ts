@@ -84,6 +84,7 @@ t.test("docs/operations.md lists the metrics there are, with their labels", asyn
   const metrics = createMetrics({
     keys: { labels: () => ephemeralKeyring().labels(0) },
     reloads: () => ({ successful: true, succeededAt: 0 }),
+    exposed: () => new Map([["/mcp", false]]),
     auditLosses: () => new Map([["stdout", 0]]),
     store,
     overrides: { status: () => ({ revocations: 0, allows: 0, denials: 0, ignored: 0, ageSeconds: 0 }) },

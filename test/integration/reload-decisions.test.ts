@@ -31,7 +31,6 @@ t.test(
     t.same(names(await gateway.send(LIST)), ["transfer", "look"]);
 
     t.match(await gateway.change(() => gateway.configure(deny("transfer"))), {
-      msg: TAKEN_UP,
       level: "info",
       sections: ["authorization"],
     });
@@ -40,8 +39,8 @@ t.test(
     t.equal(await gateway.metric("sealgate_reload_successful"), 1);
 
     const broken = `${stringify({ ...BASE, routes: [route()] })}capability:\n  allow: [mind-reading]\nlog:\n  level: loud\n`;
-    const line = await gateway.change(() => gateway.put("sealgate.yaml", broken));
-    t.match(line, { msg: NOT_TAKEN, level: "error" });
+    const line = await gateway.change(() => gateway.put("sealgate.yaml", broken), NOT_TAKEN);
+    t.match(line, { level: "error" });
     const problems = line["problems"] as string[];
     t.equal(problems.length, 2, "every problem");
     t.match(problems[0], /sealgate\.yaml:\d+:\d+ capability\.allow\[0\]: /);

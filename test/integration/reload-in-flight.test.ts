@@ -16,7 +16,16 @@ const NOTHING: Sections = { authorization: { default: "allow" } };
 const DENIED: Sections = {
   authorization: { default: "allow", policies: [{ id: "no", effect: "deny", tools: ["transfer"] }] },
 };
-const LISTEN: Message = { method: "subscriptions/listen", params: { notifications: {} } };
+const LISTEN: Message = {
+  method: "subscriptions/listen",
+  params: { notifications: { toolsListChanged: true, promptsListChanged: true } },
+};
+const told = (what: string): string =>
+  `data: ${JSON.stringify({
+    jsonrpc: "2.0",
+    method: `notifications/${what}`,
+    params: { _meta: { "io.modelcontextprotocol/subscriptionId": 1 } },
+  })}\n\n`;
 
 async function open(t: Test, script: Script, sections: Sections = {}) {
   const upstream = await startUpstream(script);
@@ -146,9 +155,9 @@ async function listening(gateway: TestGateway, held: ReturnType<typeof holding>)
   const opening = stream(gateway, LISTEN);
   const { response, arrived } = await held.next();
   response.writeHead(200, STREAM);
-  response.write(`data: ${NOTE}\n\n`);
+  response.write(told("subscriptions/acknowledged") + told("tools/list_changed"));
   const seen = await opening;
-  await seen.until("notifications/message");
+  await seen.until("tools/list_changed");
   return { seen, response, arrived };
 }
 
@@ -173,8 +182,8 @@ t.test("a stream that stays open ends when what it was judged by changes, and op
     const { seen, response } = await listening(gateway, held);
     t.equal(await gateway.configure({ log: { level: "error" } }), true);
     t.equal(await gateway.configure({ authorization: { default: "allow" }, audit: { sinks: [] } }), true);
-    response.write(`data: ${NOTE.replace("1.10", "2.20")}\n\n`);
-    await seen.until("2.20");
+    response.write(told("prompts/list_changed"));
+    await seen.until("prompts/list_changed");
     seen.leave();
     t.notMatch(seen.text(), CHANGED);
   });

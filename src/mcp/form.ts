@@ -86,8 +86,8 @@ function checkItems(field: Json, values: readonly unknown[]): FormFault | undefi
   if (!isObject(items)) return "form_schema";
   const options = optionsOf(items, "anyOf");
   if (options === undefined) return "form_schema";
-  // Only repeats could make it longer, and a choice among options has none.
-  if (values.length > options.size) return "form_items";
+  // Somebody who chooses among options chooses each of them once; what counts them would count repeats too.
+  if (values.length > options.size || new Set(values).size !== values.length) return "form_items";
   return values.every((value) => options.has(value)) ? undefined : "form_option";
 }
 

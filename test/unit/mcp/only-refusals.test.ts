@@ -10,6 +10,7 @@ import { parseDeclared } from "../../../src/mcp/capabilities.ts";
 import { decideEra } from "../../../src/mcp/era.ts";
 import { parseClientMessage, parseServerMessage } from "../../../src/mcp/message.ts";
 import { listenedResources, mirroredName, targetOf } from "../../../src/mcp/methods.ts";
+import { questionFindings } from "../../../src/mcp/question-findings.ts";
 import { parseQuestions } from "../../../src/mcp/questions.ts";
 
 const LIMITS = { bytes: 1 << 20, depth: 64 };
@@ -145,7 +146,21 @@ t.test("readers of questions", async () => {
   const schema = value.map(
     (text) => `{"q":{"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{"p":${text}}}}}}`, // biome-ignore format: one template
   );
-  only((doc) => parseQuestions(doc, doc.root), question, schema);
+  const odd = fc.oneof(fc.string({ unit: "grapheme", maxLength: 40 }), fc.string({ unit: "binary", maxLength: 40 }), word).map((text) => JSON.stringify(text.toWellFormed())); // biome-ignore format: one arbitrary
+  const address = odd.map((text) => `{"q":{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://a.example/?${text.slice(1)}}}}`); // biome-ignore format: one template
+  const form = fc.tuple(odd, odd, odd).map(([name, title, message]) => `{"q":{"method":"elicitation/create","params":{"message":${message},"requestedSchema":{"type":"object","properties":{${name}:{"type":"string","title":${title}}}}}}}`); // biome-ignore format: one template
+  const declared = { form: true, url: true, sampling: true, samplingTools: true, samplingContext: false, roots: true }; // biome-ignore format: one object
+  const anywhere = { hosts: undefined, loopbackHttp: false, ownHosts: new Set<string>() };
+  only(
+    (doc) => {
+      parseQuestions(doc, doc.root);
+      questionFindings(doc, doc.root, declared, anywhere);
+    },
+    question,
+    schema,
+    address,
+    form,
+  );
 });
 
 t.test("readers of answers, whatever was asked", async () => {

@@ -165,8 +165,10 @@ function judgeResult(context: AnswerContext, doc: JsonText, result: Node, idEdit
         isToolError(call, doc, result) ? "tool_error" : "complete",
         complete(context, doc, result, true),
       );
+    case "task":
+      // An extension that the gateway took out of the declared capabilities.
+      throw new Refusal("upstream_fault", "unasked_task");
     default:
-      // Unknown types, and tasks: an extension that the gateway took out of the declared capabilities.
       throw new Refusal("upstream_fault", "result_type");
   }
 }

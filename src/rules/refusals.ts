@@ -54,6 +54,7 @@ const UPSTREAM: Causes = {
   "personal_*": "mrtr/state-personal-data",
   "returned_*": "elicitation/credentials-in-result",
   result_type: "protocol/result-type-unknown",
+  unasked_task: "tasks/unasked-task",
   media_type: "http/response-type",
   content_coding: "http/response-type",
   no_answer: "protocol/error-answer",

@@ -131,8 +131,9 @@ t.test("a state never leaves in clear, and questions only where they belong", as
     "questions_in_complete",
   );
   refuses(t, error('{"code":-32042,"message":"x","data":{}}'), "upstream_fault", "questions_in_error");
-  for (const type of ['"task"', '"Input_Required"', "null", "7", '""'])
+  for (const type of ['"tasks"', '"Input_Required"', "null", "7", '""'])
     refuses(t, result(`{"resultType":${type}}`), "upstream_fault", "result_type");
+  refuses(t, result('{"resultType":"task"}'), "upstream_fault", "unasked_task");
 });
 
 t.test("an input_required is sealed and holds the state, the questions and the operation", async (t) => {

@@ -62,7 +62,7 @@ t.test(
 );
 
 t.test("evicted marks: what the refusal is for", async (t) => {
-  const server = await ownRedis(t, ["--maxmemory-policy", "volatile-random"]);
+  const server = await ownRedis(t, ["--maxmemory-policy", "volatile-lru"]);
   const accepting = await redisStore(t, { ...server, eviction: "accept" });
   const refusing = await redisStore(t, server);
   const mark = sealed(accepting);

@@ -4,23 +4,9 @@
  */
 import t, { type Test } from "tap";
 import { type OwnRedis, ownRedis } from "../support/redis.ts";
+import { follow, promote, reached } from "../support/redis-losses.ts";
 import { redisStore, sealed } from "../support/redis-store.ts";
 import { startRelay } from "../support/relay.ts";
-
-let writes = 0;
-
-/** Makes `replica` copy `master`; resolves when it has all that was written so far. */
-async function follow(replica: OwnRedis, master: OwnRedis): Promise<void> {
-  await replica.command("REPLICAOF", "127.0.0.1", String(master.port));
-  await caughtUp(replica, master);
-}
-
-async function caughtUp(replica: OwnRedis, master: OwnRedis): Promise<void> {
-  const last = String(writes++);
-  await master.command("SET", "last", last);
-  // Not WAIT: it answers for the writes of its own connection only.
-  while ((await replica.command("GET", "last")) !== last);
-}
 
 interface Loss {
   readonly what: string;
@@ -31,8 +17,6 @@ interface Loss {
   /** After the first redemption; the relay then leads to the server that is returned. */
   readonly loses: (server: OwnRedis, other: OwnRedis) => Promise<OwnRedis>;
 }
-
-const promote = (server: OwnRedis) => server.command("REPLICAOF", "NO", "ONE");
 
 const losses: readonly Loss[] = [
   {
@@ -56,7 +40,7 @@ const losses: readonly Loss[] = [
     what: "a failover to a replica that missed the mark",
     setUp: async (server, other) => await follow(other, server),
     before: async (server, other) => {
-      await caughtUp(other, server);
+      await reached(other, server);
       await promote(other);
     },
     loses: async (_server, other) => other,
@@ -65,7 +49,7 @@ const losses: readonly Loss[] = [
     what: "a master demoted and promoted again, with another's data",
     setUp: async (server, other) => await follow(other, server),
     before: async (server, other) => {
-      await caughtUp(other, server);
+      await reached(other, server);
       await promote(other);
     },
     loses: async (server, other) => {
@@ -141,13 +125,23 @@ t.test("two masters after a split: a state is good on one side only", async (t) 
   await follow(promoted, old);
   const here = await redisStore(t, old);
   const mark = sealed(here);
-  await caughtUp(promoted, old);
+  await reached(promoted, old);
   await promote(promoted);
   const there = await redisStore(t, promoted);
   t.not(there.epoch(mark.jti), here.epoch(mark.jti));
   t.match(await here.redeem(mark), { outcome: "redeemed" });
   t.same(await there.redeem(mark), { outcome: "epoch_mismatch" });
   t.match(await there.redeem(sealed(there)), { outcome: "redeemed" });
+  const sides = [
+    await redisStore(t, { ...old, epoch: false }),
+    await redisStore(t, { ...promoted, epoch: false }),
+  ];
+  for (const side of sides)
+    t.match(
+      await side.redeem(sealed(side, { jti: "twice" })),
+      { outcome: "redeemed" },
+      "epochs off: on both",
+    );
 });
 
 t.test("a replica is no store", async (t) => {

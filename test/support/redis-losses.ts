@@ -78,3 +78,22 @@ export async function lossOf(
   t.equal(await redeemed(on, next), "redeemed", "new rounds work");
   t.equal(await redeemed(on, next), "already_redeemed");
 }
+
+let writes = 0;
+
+/** Makes `replica` copy `master`; resolves when it has all that was written so far. */
+export async function follow(replica: OwnRedis, master: OwnRedis): Promise<void> {
+  await replica.command("REPLICAOF", "127.0.0.1", String(master.port));
+  await reached(replica, master);
+}
+
+/** Resolves when `replica` has all that was written to `master` so far. */
+export async function reached(replica: OwnRedis, master: OwnRedis): Promise<void> {
+  const last = String(writes++);
+  await master.command("SET", "last", last);
+  // Not WAIT: it answers for the writes of its own connection only.
+  while ((await replica.command("GET", "last")) !== last);
+}
+
+/** Makes a replica a master. */
+export const promote = (server: OwnRedis): Promise<unknown> => server.command("REPLICAOF", "NO", "ONE");

@@ -16,30 +16,43 @@ export interface Relay {
   target: number;
   /** Resets every link. */
   cut(): void;
+  /** Leads every link, and those to come, to another port, without the client's noticing. */
+  swap(port: number): void;
 }
 
 /** Starts a relay to a port of loopback; it ends at teardown. */
 export async function startRelay(t: { teardown(run: () => unknown): void }, target: number): Promise<Relay> {
   const links = new Set<Socket>();
+  const swaps = new Set<() => void>();
   const server = createServer((client) => {
-    const upstream = connect(relay.target, "127.0.0.1");
     let losing = false;
+    const open = (): Socket => {
+      const socket = connect(relay.target, "127.0.0.1");
+      socket.on("error", () => socket === upstream && reset());
+      socket.on("close", () => socket === upstream && client.destroy());
+      socket.on("data", (chunk) => (losing ? reset() : client.write(chunk)));
+      return socket;
+    };
+    let upstream = open();
     const reset = () => {
       client.resetAndDestroy();
       upstream.destroy();
     };
+    const swap = () => {
+      const old = upstream;
+      upstream = open();
+      old.destroy();
+    };
     links.add(client);
-    client.on("close", () => links.delete(client) && upstream.destroy());
+    swaps.add(swap);
+    client.on("close", () => links.delete(client) && swaps.delete(swap) && upstream.destroy());
     client.on("error", () => upstream.destroy());
-    upstream.on("error", reset);
-    upstream.on("close", () => client.destroy());
     client.on("data", (chunk) => {
       const fate = relay.fate(chunk.toString("latin1"));
       if (fate === "lose") return reset();
       losing ||= fate === "lose-reply";
       upstream.write(chunk);
     });
-    upstream.on("data", (chunk) => (losing ? reset() : client.write(chunk)));
   });
   const relay: Relay = {
     port: 0,
@@ -47,6 +60,10 @@ export async function startRelay(t: { teardown(run: () => unknown): void }, targ
     fate: () => "pass",
     cut: () => {
       for (const link of links) link.resetAndDestroy();
+    },
+    swap: (port) => {
+      relay.target = port;
+      for (const swap of swaps) swap();
     },
   };
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -127,12 +127,14 @@ export function createAuthorizer(authorization: Config["authorization"]): Author
 
   function judge(principal: Principal, operation: Operation, note?: Note): Decision {
     const uri = readingOf(operation);
-    const first = (asked: readonly CompiledPolicy[]): CompiledPolicy | undefined =>
-      asked.find((policy) => {
+    const first = (asked: readonly CompiledPolicy[]): CompiledPolicy | undefined => {
+      for (const policy of asked) {
         const unfit = policy.unfit(principal, operation, uri);
         note?.(policy, unfit);
-        return unfit === undefined;
-      });
+        if (unfit === undefined) return policy;
+      }
+      return undefined;
+    };
     const open = isOpenMethod(operation.method);
     const deny = first(open ? denyMethods : denies);
     if (deny !== undefined) return { allowed: false, policy: deny.id };
@@ -288,5 +290,8 @@ function compilePrincipal(
       some(scopes, (p) => p.scopes),
     );
   if (anonymous !== undefined) add("anonymous", (p) => p.anonymous === anonymous);
-  return (principal) => tests.find(({ fits }) => !fits(principal))?.name;
+  return (principal) => {
+    for (const test of tests) if (!test.fits(principal)) return test.name;
+    return undefined;
+  };
 }

@@ -1,4 +1,5 @@
 /** What `sealgate init` tells the operator at the end: what was found, what waits for a decision, what to run. Pure. */
+import { isLoopback } from "../config/addresses.ts";
 import type { Facts } from "./facts.ts";
 import { configPath } from "./plan.ts";
 
@@ -8,7 +9,7 @@ export function nextSteps(facts: Facts, at: (path: string) => string): readonly 
   return [...found(facts), "", "Next:", ...steps(facts, config, at), ""];
 }
 
-function found({ catalogue, policies, issuer }: Facts): readonly string[] {
+function found({ form, catalogue, policies, issuer }: Facts): readonly string[] {
   const { tools, prompts, resources, templates } = catalogue;
   const counts = [
     count(tools.length, "tool"),
@@ -29,6 +30,9 @@ function found({ catalogue, policies, issuer }: Facts): readonly string[] {
     lines.push(`${count(policies.odd, "name")} cannot be written as a pattern; the file says why.`);
   if (policies.twins > 0) lines.push("Some names look alike; the file lists them.");
   if (policies.cut.size > 0) lines.push(`Not everything could be taken in: ${[...policies.cut].join(", ")}.`);
+  if (issuer !== undefined && form !== "laptop" && isLoopback(new URL(issuer.issuer).hostname)) {
+    lines.push("The issuer is on this machine: a container does not reach it by that name.");
+  }
   if (issuer === undefined) lines.push("Nobody is asked for a token: use it on this machine only.");
   return lines;
 }

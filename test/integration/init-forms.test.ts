@@ -39,6 +39,7 @@ function healthOfImage(): string[] {
 t.test("compose: one gateway with its files, closed to all but loopback", async (t) => {
   const { out, made, server, read } = await written(t, "compose");
   t.equal(made.err, "", "nothing that check would warn of");
+  t.match(made.out, "The issuer is on this machine: a container does not reach it");
   const [key = ""] = tree(join(out, "keys"));
   t.same(tree(out), ["config", "config/sealgate.yaml", "docker-compose.yml", "keys", `keys/${key}`]);
   const compose = parse(read("docker-compose.yml")) as {

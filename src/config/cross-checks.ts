@@ -3,6 +3,7 @@
  * Each check runs on what can be read, whatever is wrong elsewhere. Pure.
  */
 import { isLoopback, isPrivate, parseUrl, printListen, sameListen } from "./addresses.ts";
+import { checkCapability } from "./capability-checks.ts";
 import type { Step } from "./json-schema.ts";
 import { checkPolicies } from "./policy-checks.ts";
 import { checkPrincipals } from "./principal-checks.ts";
@@ -17,6 +18,9 @@ function checkServer({ server, admin }: Sound, report: Report): void {
       ["admin", "listen"],
       "is an address that others can reach: it tells metrics and health without a token, keep clients away",
     );
+  }
+  if (admin?.token !== undefined && !isLoopback(admin.listen.host)) {
+    report.warning(["admin", "token"], "crosses the network in clear: the admin listener speaks http");
   }
   if (server === undefined || report.lost(["server", "listen"])) return;
   const loopback = isLoopback(server.listen.host);
@@ -216,6 +220,7 @@ export function crossCheck(sections: Sound, given: ReadonlySet<string>, report: 
   checkRedis(sections, report);
   checkAuthorization(sections, report);
   checkPolicies(sections, report);
+  checkCapability(sections, report);
   checkEnvelope(sections, report);
   checkRoundTrip(sections, report);
   checkRoutes(sections, report);

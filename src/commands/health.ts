@@ -80,9 +80,10 @@ export function reachable({ host, port }: Listen): string {
 
 async function adminOrigin(file: string): Promise<string> {
   const doc = readDocument(await readConfigFile(file));
-  const admin = SECTIONS.admin.safeParse(valueAt(doc.value, ["admin"]));
+  const value = valueAt(doc.value, ["admin"]);
+  const admin = SECTIONS.admin.safeParse(value);
   // Whatever cannot be read is told with all the rest of it.
-  if (!admin.success || doc.problems.length > 0) await loadConfig(file, process.env);
+  if (doc.problems.length > 0 || (value !== undefined && !admin.success)) await loadConfig(file, process.env);
   if (admin.data !== undefined) return reachable(admin.data.listen);
   const message = "is missing: without admin.listen there is nobody to ask";
   throw new ConfigError([{ file, ...doc.place([]), path: "admin", message }]);

@@ -7,6 +7,7 @@ import { remembered } from "./remembered.ts";
 import {
   ASKING,
   GOES_ON,
+  HANDLING,
   HARMLESS_KINDS,
   LITTLE,
   type Manner,
@@ -51,6 +52,7 @@ const not = folded(NOT);
 const harmlessKinds = folded(HARMLESS_KINDS);
 const little = folded(LITTLE);
 const goesOn = folded(GOES_ON);
+const handling = folded(HANDLING);
 const asking = folded(ASKING);
 
 /** Whether the untrusted `text`, the name or the title of a field, names a secret. */
@@ -118,7 +120,10 @@ function* matches({ letters, starts }: Reading): Generator<Match> {
       if (manner !== undefined && fits(starts, letters, from, at, manner)) best = { from, to: at, manner };
       branch = at < letters.length ? branch.next.get(letters.charAt(at)) : undefined;
     }
-    if (best !== undefined) yield best;
+    if (best === undefined) continue;
+    yield best;
+    // What stands inside is part of it: the token of an access token.
+    from = Math.max(from, best.to - 1);
   }
 }
 
@@ -150,15 +155,16 @@ function isMeant(reading: Reading, match: Match): boolean {
   const before = wordsBefore(reading, match.from);
   const behind = wordsBehind(reading, match.to);
   if (before.some((word) => not.has(word))) return false;
-  const firstBefore = before.find((word) => !little.has(word));
-  if (firstBefore !== undefined && of.has(firstBefore)) return false;
+  const owner = before.findIndex((word) => !little.has(word));
+  if (owner !== -1 && of.has(before[owner] ?? "") && !isCommand(before, owner)) return false;
   if (before[0] !== undefined && whether.has(before[0])) return false;
   if (
     before[0] !== undefined &&
     (harmlessKinds.has(before[0]) || harmlessKinds.has((before[1] ?? "") + before[0]))
   )
     if (match.manner === "last" || isCard(reading, match)) return false;
-  const next = behind[0];
+  const [next, purpose] = behind;
+  if (next === "to" && purpose !== undefined && handling.has(purpose)) return false;
   if (next === undefined || goesOn.has(next)) return true;
   if (match.manner === "last") return false;
   for (const word of behind) {
@@ -166,6 +172,11 @@ function isMeant(reading: Reading, match: Match): boolean {
     if (properties.has(word)) return false;
   }
   return true;
+}
+
+/** `Type your password` asks for it; the `type of the password` does not. */
+function isCommand(before: readonly string[], owner: number): boolean {
+  return before[owner] === "type" && owner > 0 && !before.slice(0, owner).includes("of");
 }
 
 /** Members have card numbers too. */

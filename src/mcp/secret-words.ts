@@ -80,14 +80,14 @@ export const PROPERTIES =
   "layout, game, text, holder, holders, owner, service, server, method, methods, channel, option, options, setting, settings, config, enabled, required, needed, allowed, supported, visible, " +
   "min, max, minimum, maximum, display, generator, generation, field, fields, prompt, algorithm, hashing, rate, per, message, template, language, description, note, notes, comment, reference, " +
   "tier, plan, list, group, role, permissions, permission, less, protected, free, based, santa, was, is, will, be, has, have, should, can, may, must, were, are, needs, authentication, country, " +
-  "city, bank, contact, question, chiave, arn, arns, configuration, parameter, parameters, metadata, details, detail, flag, flags, attribute, attributes, prefix, only, validity, created, param, params, risk, encryption, map, spec, specs, connection, grant, grants, properties, property, selection, expression, authorizer, trust, duration, seconds, minutes, alias, plan, preference, preferences, category, rotates, exists, present, valid, works, position, order, total, number of, questions, category, tag, tags, " +
+  "verfahren, sein, city, bank, contact, question, chiave, arn, arns, configuration, parameter, parameters, metadata, details, detail, flag, flags, attribute, attributes, prefix, only, validity, created, param, params, risk, encryption, map, spec, specs, connection, grant, grants, properties, property, selection, expression, authorizer, trust, duration, seconds, minutes, alias, plan, preference, preferences, category, rotates, exists, present, valid, works, position, order, total, number of, questions, category, tag, tags, " +
   "länge, laenge, richtlinie, stärke, staerke, ablauf, hinweis, regel, regeln, anzahl, art, farbe, typ, ändern, lengte, sterkte, beleid, naam, kleur, aantal, uzunlugu, sayisi, adi, turu, politikasi, " +
   "の長さ, 長さ, の種類, 数, の数, 有効期限, 管理, 强度, 長度, 长度, 数量, 类型, 策略, 学, 管理器, 有效期, 길이, 화, 수, 정책, 종류, 만료, की लंबाई, की संख्या";
 
 /** Before a secret's name, these do the same: what is had of it or done to it. Little words may stand between. */
 export const OF =
   "length, name, names, count, type, kind, format, age, lifetime, expiry, policy, strength, location, path, id, list, amount, " +
-  "delete, deletes, manage, managed, manages, encrypt, encrypts, validate, add, return, returns, existing, revoke, revoked, remove, rotate, regenerate, generate, reset, forgot, forgotten, lost, change, show, hide, reveal, mask, use, uses, enable, disable, require, requires, " +
+  "receive, receives, delete, deletes, manage, managed, manages, encrypt, encrypts, validate, add, return, returns, existing, revoke, revoked, remove, rotate, regenerate, generate, reset, forgot, forgotten, lost, change, show, hide, reveal, mask, use, uses, enable, disable, require, requires, " +
   "required, allow, min, max, minimum, maximum, last, num, no, not, never, without, public, encrypted, hashed, top, " +
   "länge, name, art, anzahl, kein, keine, ohne, longueur, nom, nombre, type, politique, durée, sans, longitud, cantidad, tipo, política, sin, comprimento, quantidade, sem, lunghezza, numero dei, senza, " +
   "aantal, naam, zonder, długość, liczba, bez, nazwa, длина, количество, число, имя, тип, срок, без, طول, عدد, نوع, اسم";
@@ -111,6 +111,10 @@ export const HARMLESS_KINDS =
   "request, sequence, lock, creation, execute, export, import, update, updated, starting, job, task, workflow, result, retrieval, checkpoint, conditional, block, forward, backward, chunk, message, poll, offer, preview, profile, provision, purchase, view, term, unique, policy, portfolio, anomaly, action, event, configuration, ballot, slot, queue, client, version, service, event source, idempotency, concurrency, dns, billing, page, next page, previous page, continuation, cursor, pagination, sync, progress, stop, start, end, pad, padding, eos, bos, unk, mask, design, prompt, completion, input, output, total, used, crypto, " +
   "governance, utility, erc20, game, board, boarding, season, bus, train, ski, day, ticket, test, mountain, first, second, multi, single, map, location, drop, gpio, led, push, bowling, rolling, " +
   "safety, hair, tie, lapel, library, membership, member, loyalty, rewards, business, student, trading, id, all, pick, palabra, palabras, resume, list, change, watch, tour, hall, backstage, visitor";
+
+/** Behind `to`: what is done with a secret that is there already. */
+export const HANDLING =
+  "revoke, delete, remove, rotate, rename, edit, create, generate, list, show, hide, manage, expire, renew, disable, enable, keep, copy, move, share";
 
 /** Between a property and its secret. */
 export const LITTLE =

@@ -1,20 +1,20 @@
 /**
  * The detector of secrets against lists of fields (test/data): some it was made with, and some that were written before it and never
- * tuned on. docs/operations.md names the rates.
+ * tuned on. docs/decisions/0023-guesses.md names the rates.
  */
 import { readFileSync } from "node:fs";
 import t from "tap";
 import { MAX_READ, plain } from "../../../src/mcp/reading.ts";
 import { asksForSecret, namesSecret } from "../../../src/mcp/secret-name.ts";
 
-/** Lines of a list: name, title, description. */
-function fields(list: string): string[][] {
-  const text = readFileSync(new URL(`../../data/${list}-fields.txt`, import.meta.url), "utf8");
-  return text
-    .split("\n")
-    .filter((line) => line !== "" && !line.startsWith("#"))
-    .map((line) => line.split("\t"));
+/** Lines of a file in test/data, without comments. */
+function lines(name: string): string[] {
+  const text = readFileSync(new URL(`../../data/${name}.txt`, import.meta.url), "utf8");
+  return text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
 }
+
+/** A list of fields: name, title, description. */
+const fields = (list: string): string[][] => lines(`${list}-fields`).map((line) => line.split("\t"));
 
 const isFound = ([name = "", title = "", description = ""]: string[]): boolean =>
   namesSecret(name) || namesSecret(title) || asksForSecret(description);
@@ -43,6 +43,14 @@ t.test("lists that were held out", async (t) => {
   const secret = share("secret-held-out");
   t.ok(secret.of >= 100);
   t.ok(secret.share >= 0.97, `hits: ${secret.share}`);
+});
+
+t.test("sentences", async (t) => {
+  t.same(lines("harmless-sentences").filter(asksForSecret), []);
+  t.same(
+    lines("secret-sentences").filter((sentence) => !asksForSecret(sentence)),
+    [],
+  );
 });
 
 t.test("spellings that only look different", async (t) => {

@@ -141,6 +141,8 @@ export class Replica {
     }
     this.#ignored = ignored;
     this.#version = version;
+    // Another ring may seal with another key: a rotation is settled at once.
+    if (!sameSigning(signing, this.#signing)) this.#signedAgainAt = Number.NEGATIVE_INFINITY;
     this.#signing = signing;
     this.#readAllAt = performance.now();
     this.#changed();

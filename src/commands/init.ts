@@ -11,7 +11,7 @@ import type { Facts, Form, PlannedFile } from "../init/facts.ts";
 import { existing, writeAll } from "../init/folder.ts";
 import { surveyIssuer } from "../init/issuer.ts";
 import { nextSteps } from "../init/next-steps.ts";
-import { configPath, plan, seenFrom, TOKEN_PATH } from "../init/plan.ts";
+import { configPath, KEY_FOLDER, plan, seenFrom, TOKEN_PATH } from "../init/plan.ts";
 import { policyText } from "../init/policies.ts";
 import { survey } from "../init/survey.ts";
 import { Unsuitable } from "../init/unsuitable.ts";
@@ -63,7 +63,7 @@ export async function init(options: InitOptions, say: Say = STANDARD): Promise<n
   const token = await tokenOf(options.token, problems);
   const copied = form !== "laptop" && token !== undefined;
   const owner = ownerOf(form);
-  const taken = await takenPaths(out, { form, copied, keyId }, problems);
+  const taken = await takenPaths(out, form, copied, problems);
   const [catalogue, issuer] = await look(options, token, problems);
   if (problems.length > 0 || catalogue === undefined) {
     for (const problem of problems) say.err(`sealgate: ${problem}\n`);
@@ -104,13 +104,10 @@ async function tokenOf(at: InitOptions["token"], problems: string[]): Promise<st
 }
 
 /** Whether any file is there already; each that is goes to `problems`. */
-async function takenPaths(
-  out: string,
-  { form, copied, keyId }: { readonly form: Form; readonly copied: boolean; readonly keyId: string },
-  problems: string[],
-): Promise<boolean> {
-  const paths = [configPath(form), `keys/${keyId}`, ...(copied ? [TOKEN_PATH] : []), ...companions(form)];
-  const taken = await existing(out, paths);
+async function takenPaths(out: string, form: Form, copied: boolean, problems: string[]): Promise<boolean> {
+  const paths = [configPath(form), ...(copied ? [TOKEN_PATH] : []), ...companions(form)];
+  // Whatever else stands in that folder would be read as a key, too.
+  const taken = await existing(out, [...paths, KEY_FOLDER]);
   for (const path of taken) problems.push(`${join(out, path)}: exists already and is never overwritten`);
   return taken.length > 0;
 }

@@ -12,6 +12,9 @@ export const configPath = (form: Form): string =>
 /** Where a copy of the server's token stands, for forms that cannot reach the operator's own. */
 export const TOKEN_PATH = "upstream/token";
 
+/** Where the keys stand. */
+export const KEY_FOLDER = "keys";
+
 /** A secret that is written. */
 export interface Secrets {
   /** The text of the key file. */
@@ -26,7 +29,7 @@ export function plan(facts: Facts, { key, token }: Secrets): readonly PlannedFil
   const more = form === "sidecar" ? sidecarFiles(facts) : form === "compose" ? [compose(facts)] : [];
   return [
     { path: configPath(form), text: configuration(facts), secret: false },
-    { path: `keys/${keyId}`, text: `${key}\n`, secret: true },
+    { path: `${KEY_FOLDER}/${keyId}`, text: `${key}\n`, secret: true },
     ...(token === undefined ? [] : [{ path: TOKEN_PATH, text: `${token}\n`, secret: true }]),
     ...more,
   ];

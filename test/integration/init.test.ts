@@ -202,10 +202,9 @@ t.test(
     }
     t.equal(readFileSync(join(folder, "taken/sealgate.yaml"), "utf8"), "mine");
     t.notOk(existsSync(join(folder, "linked/nowhere")));
-    await t.rejects(runInit({ upstream: server.url, out: join(folder, "blocked") }), {
-      name: "CannotWrite",
-      message: /cannot write/,
-    });
+    const blocked = await runInit({ upstream: server.url, out: join(folder, "blocked") });
+    t.equal(blocked.code, 73);
+    t.match(blocked.err, `${join(folder, "blocked/keys")}: exists already`);
     t.same(tree(join(folder, "blocked")), ["keys"]);
     // A folder with other things in it is fine.
     mkdirSync(join(folder, "other"));

@@ -16,6 +16,7 @@ import {
   render,
   renderWith,
 } from "../support/manifests.ts";
+import { page, rows, section } from "../support/markdown.ts";
 import { mount } from "../support/mount.ts";
 
 const KUBECTL = await kubectl();
@@ -183,6 +184,41 @@ t.test("one thing changed shows", async (t) => {
     change(objects, where, path, value);
     t.match(misfits(objects).join("\n"), expected, `${form}: ${what}`);
   }
+});
+
+t.test("docs/kubernetes.md tells the ways there are, and the times", async (t) => {
+  const walk = page("docs/kubernetes.md");
+  const told = rows(section(walk, "NetworkPolicy")).map(([way = ""]) => way);
+  const policies = FORMS.standalone.filter(
+    ({ kind, spec }) => kind === NP && spec.podSelector.matchLabels["app.kubernetes.io/name"] === "sealgate",
+  );
+  const ports = (way: "ingress" | "egress"): number[] =>
+    policies
+      .flatMap(({ spec }) => spec[way] ?? [])
+      .flatMap((rule: Any) => rule.ports.map(({ port }: Any) => port));
+  const ways = [
+    ...ports("ingress").map((port) => `in, ${port}`),
+    ...ports("egress").map((port) => `out, ${port}`),
+  ];
+  t.same([...told].sort(), [...new Set(ways)].sort());
+  const sleeps = Object.values(FORMS).flatMap((objects) =>
+    containersOf(only(objects, "Deployment")).flatMap(
+      ({ lifecycle }) => lifecycle?.preStop.sleep.seconds ?? [],
+    ),
+  );
+  t.same(new Set(sleeps), new Set([10, 35]));
+  t.match(walk.text, "forgotten the pod (10 s)");
+  t.match(walk.text, "gives them elsewhere (25 s)");
+  for (const name of ["sealgate-keys", "sealgate-redis", "sealgate-upstream"]) {
+    t.match(walk.text, `kubectl create secret generic ${name} `);
+  }
+  const secrets = Object.values(FORMS).flatMap((objects) =>
+    partsOf(objects).pod.volumes.flatMap(({ secret }: Any) => secret?.secretName ?? []),
+  );
+  t.same(
+    [...new Set(secrets)].filter((name) => !walk.text.includes(`generic ${name} `)),
+    [],
+  );
 });
 
 for (const [name, objects] of Object.entries(FORMS)) {

@@ -16,6 +16,8 @@ import { asksOnce, retryOf, stateOf, TRANSFER, textOf, until } from "./rounds.ts
 import { ENOUGH, startTraffic, type Traffic } from "./traffic.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+/** The commands of this test are processes, and get the processor between rounds. */
+const PACE = { pause: 10 };
 const secret = (name: string): string => `a secret of a test, ${name}, and long enough`;
 
 const redis = await anyRedis(t);
@@ -56,7 +58,7 @@ const startRounds = (replicas: readonly Replica[]) =>
     const replica = replicas[(turn + half * (1 + (client % 2))) % replicas.length];
     if (replica === undefined) throw new Error("no replica");
     return replica;
-  });
+  }, PACE);
 
 const shows = (replica: Replica, ...expected: string[]): Promise<void> =>
   until(async () => {

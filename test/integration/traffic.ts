@@ -3,7 +3,7 @@ import type { Message, Reply } from "../support/gateway.ts";
 import { retryOf, stateOf, TRANSFER, textOf, until } from "./rounds.ts";
 
 /** Rounds that must pass between two steps, unless told otherwise. */
-export const ENOUGH = 30;
+export const ENOUGH = 12;
 
 /** Something that takes a message: a replica, or whatever stands in front of several. */
 export interface Sender {

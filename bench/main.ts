@@ -1,13 +1,20 @@
 /**
- * Benchmarks as ratios in one run on one machine: `npm run bench`, or `npm run bench -- envelope|micro|gateway|streams`.
+ * Benchmarks as ratios in one run on one machine: `npm run bench`, or `npm run bench -- envelope|micro|gateway|streams|redis`.
  * Nothing here is a test; figures of one run are in bench/results.md.
  */
 import { benchEnvelope } from "./envelope.ts";
 import { benchGateway } from "./gateway.ts";
 import { benchMicro } from "./micro.ts";
+import { benchRedis } from "./redis.ts";
 import { benchStreams } from "./streams.ts";
 
-const PARTS = { envelope: benchEnvelope, micro: benchMicro, gateway: benchGateway, streams: benchStreams };
+const PARTS = {
+  envelope: benchEnvelope,
+  micro: benchMicro,
+  gateway: benchGateway,
+  streams: benchStreams,
+  redis: benchRedis,
+};
 
 const only = process.argv[2];
 if (only !== undefined && !Object.hasOwn(PARTS, only)) {

@@ -35,7 +35,8 @@ export function buildAdmin({ store, metrics, host, admin, draining }: HealthSour
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async (_request, reply) => {
     const health = store.health();
-    const storeState = health.available ? "ok" : "degraded";
+    // In a Cluster one part can be away while the rest works: that is degraded, and ready.
+    const storeState = health.reason === undefined ? "ok" : "degraded";
     const ready = !draining() && (health.available || admin()?.readiness.store === "optional");
     return reply.code(ready ? 200 : 503).send({
       status: draining() ? "draining" : ready ? "ready" : "not ready",

@@ -8,6 +8,7 @@ import type { KeyLabel } from "./keyring.ts";
 import type { Limits } from "./limits.ts";
 import type { OverridesStatus } from "./overrides/overrides.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
+import { FINDINGS } from "./redis/description.ts";
 
 const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
@@ -130,10 +131,28 @@ export function createMetrics(sources: {
   });
   new Gauge({
     name: "sealgate_store_available",
-    help: "1 while the redemption store can be used",
+    help: "1 while the redemption store can be used; in a Cluster the share of states that can be redeemed",
     registers,
     collect() {
       this.set(sources.store.report().available);
+    },
+  });
+  new Gauge({
+    name: "sealgate_store_refusing",
+    help: "1 while redemptions are refused without waiting for a store that is away; in a Cluster their share",
+    registers,
+    collect() {
+      this.set(sources.store.report().refusing);
+    },
+  });
+  new Gauge({
+    name: "sealgate_store_findings",
+    help: "Redis servers in use, by what their operator should know of them",
+    labelNames: ["finding"],
+    registers,
+    collect() {
+      const { findings } = sources.store.report();
+      for (const finding of FINDINGS) this.set({ finding }, findings.get(finding) ?? 0);
     },
   });
   new Gauge({

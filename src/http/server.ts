@@ -21,6 +21,7 @@ import { fromFramework, refuseBytes } from "./foreign-errors.ts";
 import { acceptsAnswers, checkMediaTypes, type Headers, readHeaders, waitsForContinue } from "./framing.ts";
 import { isMetadataMethod, sendMetadata } from "./metadata.ts";
 import { checkHost, checkOrigin, preflightHeaders } from "./origin.ts";
+import { decodePath, pathOf, shapeOf } from "./paths.ts";
 import { asRefusal, errorAnswer, toolErrorBody } from "./respond.ts";
 
 declare module "fastify" {
@@ -49,12 +50,6 @@ export interface Server {
   drain(grace: number): Promise<void>;
 }
 
-/** Segments that a wrong path may show in the log besides those of the routes; any other may be a secret. */
-const WELL_KNOWN_SEGMENTS = [
-  ...["", ".well-known", "oauth-protected-resource", "oauth-authorization-server", "openid-configuration"],
-  ...["authorize", "register", "token", "mcp", "sse", "message", "messages"],
-];
-const MAX_SEGMENTS = 8;
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /** After the grace, what cannot even take its last words within this time is cut off. */
 const LAST_WORDS_MS = 2_500;
@@ -102,7 +97,7 @@ export function buildServer(parts: ServerParts): Server {
     const path = pathOf(raw.url ?? "");
     const route = request.is404
       ? undefined
-      : (settings.routes.get(path) ?? settings.routes.get(decode(path)));
+      : (settings.routes.get(path) ?? settings.routes.get(decodePath(path)));
     if (route !== undefined) return arrive(route, request, reply);
     checkHost(readHead(raw), settings.reach, raw.url);
     const document = settings.documents.get(path);
@@ -209,13 +204,6 @@ export function buildServer(parts: ServerParts): Server {
     return reply;
   }
 
-  /** A path that is not served, as the log shows it: enough to see what a client is pointed at. */
-  function shapeOf(target: string, { routes }: Settings): string {
-    const known = new Set([...WELL_KNOWN_SEGMENTS, ...[...routes.keys()].flatMap((path) => path.split("/"))]);
-    const segments = pathOf(target).split("/").slice(0, MAX_SEGMENTS);
-    return segments.map((segment) => (known.has(segment) ? segment : "*")).join("/");
-  }
-
   /** The mapper's one caller. */
   function fail(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const journey = request.journey ?? undefined;
@@ -231,7 +219,7 @@ export function buildServer(parts: ServerParts): Server {
     journey?.finish({ outcome: "refused", code, cause: detail, ...state }, cause);
     // What belongs to no route has no audit record; its request id must be found all the same.
     if (journey === undefined) {
-      const asked = { method: request.method, path: shapeOf(request.url, settings) };
+      const asked = { method: request.method, path: shapeOf(request.url, settings.routes.keys()) };
       log.warn(
         { requestId, code, cause: detail, ...asked, ...(cause === undefined ? {} : { err: cause }) },
         "request refused",
@@ -268,19 +256,6 @@ export function buildServer(parts: ServerParts): Server {
       await app.close();
     },
   };
-}
-
-/** The path of a request target, in origin or absolute form. */
-const pathOf = (target: string): string =>
-  target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "");
-
-/** The path as most readers take it; itself where it cannot be decoded. */
-function decode(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }
 
 /** Resolves with the work, or when the time is over. */

@@ -6,8 +6,8 @@ import type { AddressPolicy } from "../mcp/address-findings.ts";
 import { isLoopbackHost } from "../mcp/question-url.ts";
 
 /**
- * Compiles the section for one route. Without a word in it, http may lead to this machine only where the gateway itself is there for nobody
- * else: its public URL is on a loopback host.
+ * Compiles the section for one route. Without a word in it, http may lead to this machine only where the gateway
+ * itself is there for nobody else: its public URL is on a loopback host.
  */
 export function compileAddresses(config: Config, route: Config["routes"][number]): AddressPolicy {
   const { hosts, loopbackHttp } = route.capability.url;

@@ -1,6 +1,7 @@
 /**
- * What the address of a url question says about itself: where it leads, and what rides in it. Rules of elicitation in url mode; the
- * heuristics among them report by default. Source: MCP 2026-07-28, elicitation; Unicode Technical Standard 39.
+ * What the address of a url question says about itself: where it leads, and what rides in it. Rules of elicitation in
+ * url mode; the heuristics among them report by default. Source: MCP 2026-07-28, elicitation; Unicode Technical
+ * Standard 39.
  */
 import { domainToUnicode } from "node:url";
 import type { RuleId } from "../rules/catalogue.ts";
@@ -14,7 +15,10 @@ import { namesPerson, sensitiveIn } from "./sensitive.ts";
 
 /** What the operator says about addresses, compiled. */
 export interface AddressPolicy {
-  /** Whether an address may lead to a host, given as `host` or `host:port` where the port is not that of the scheme. Absent: to any. */
+  /**
+   * Whether an address may lead to a host, given as `host` or `host:port` where the port is not that of the scheme.
+   * Absent: to any.
+   */
   readonly hosts: ((authority: string) => boolean) | undefined;
   /** Whether http may lead to a loopback host. */
   readonly loopbackHttp: boolean;
@@ -35,7 +39,7 @@ const OPAQUE: ReadonlySet<string> = new Set(
 );
 /** Names whose value opens something, beyond those that name a secret in a form. */
 const OPENING: ReadonlySet<string> = new Set(
-  "code authcode sid sessionid session jsessionid phpsessid auth sig key apikey ticket magic magiclink otp jwt assertion clientassertion idtokenhint".split(
+  "code authcode sid sessionid session jsessionid phpsessid sig apikey magic magiclink otp jwt assertion clientassertion idtokenhint".split(
     " ",
   ),
 );
@@ -133,7 +137,10 @@ function judgeParameters(text: string, depth: number, note: (rule: RuleId, detai
   if (text === "") return;
   const names = new Set<string>();
   // A fragment may be a path with a query of its own.
-  for (const pair of text.split(/[&;?]/, MAX_PARAMETERS)) {
+  const pairs = text.split(/[&;?]/, MAX_PARAMETERS + 1);
+  // No flow has so many; what could hide among them counts as found.
+  if (pairs.length > MAX_PARAMETERS) note("elicitation/url-credentials", "unread");
+  for (const pair of pairs.slice(0, MAX_PARAMETERS)) {
     const at = pair.indexOf("=");
     const name = unescaped(at === -1 ? "" : pair.slice(0, at));
     const value = unescaped(at === -1 ? pair : pair.slice(at + 1));

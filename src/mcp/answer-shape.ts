@@ -63,7 +63,10 @@ const BLOCKS: ReadonlyMap<string, readonly string[]> = new Map([
   ["tool_result", ["toolUseId"]],
 ]);
 
-/** Whether an answer is what a client's model said: a role, a model, and blocks of content, each with a type and what belongs to it. */
+/**
+ * Whether an answer is what a client's model said: a role, a model, and blocks of content, each with a type and what
+ * belongs to it.
+ */
 export function isSamplingResult(doc: JsonText, answer: Node): boolean {
   const role = stringOf(doc, doc.get(answer, "role"));
   const content = doc.get(answer, "content");
@@ -79,7 +82,10 @@ export function isSamplingResult(doc: JsonText, answer: Node): boolean {
 /** Bytes as sent of what a model wrote; the longest outputs there are have about 128 thousand tokens of four bytes. */
 export const MAX_SAMPLED_BYTES = 512 * 1024;
 
-/** What a sampling result can still break: its text is longer than that. What was asked for is not sealed, so the bound is one for all. */
+/**
+ * What a sampling result can still break: its text is longer than that. What was asked for is not sealed, so the
+ * bound is one for all.
+ */
 export function samplingResultFindings(doc: JsonText, answer: Node): Finding[] {
   const content = doc.get(answer, "content");
   const blocks = content === undefined ? [] : doc.kind(content) === "array" ? doc.items(content) : [content];

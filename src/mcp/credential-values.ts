@@ -1,6 +1,7 @@
 /**
- * Credentials known by the shape of their value: signed tokens, private keys, and the prefixes that vendors give their tokens so that
- * scanners find them. Every expression starts at a border and is bounded, so that the work is linear in the text.
+ * Credentials known by the shape of their value: signed tokens, private keys, and the prefixes that vendors give
+ * their tokens so that scanners find them. Every expression starts at a border and is bounded, so that the work is
+ * linear in the text.
  */
 
 /** What kind of credential; never the value. */
@@ -83,8 +84,8 @@ export function credentialsIn(text: string): CredentialKind[] {
 }
 
 /**
- * Whether a whole value looks drawn at random and long enough to be a key: 40 characters or more of one alphabet, in which letters
- * and digits mix. Words joined by hyphens, numbers and short ids do not.
+ * Whether a whole value looks drawn at random and long enough to be a key: 40 characters or more of one alphabet, in
+ * which letters and digits mix. Words joined by hyphens, numbers and short ids do not.
  */
 export function isRandom(value: string): boolean {
   if (value.length < 40 || value.length > 4096 || !/^[A-Za-z0-9_+/=.~-]+$/.test(value)) return false;

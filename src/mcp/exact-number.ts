@@ -1,4 +1,7 @@
-/** Numbers out of a JSON text that keep the text they were written in, so that nothing is rounded on the way to a comparison. */
+/**
+ * Numbers out of a JSON text that keep the text they were written in, so that nothing is rounded on the way to a
+ * comparison.
+ */
 
 /** A number as it stood in a JSON text. */
 export class JsonNumber {

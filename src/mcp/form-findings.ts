@@ -1,6 +1,7 @@
 /**
- * What a form of the allowed subset still gets wrong: it asks for secrets, its texts hold links, its keywords contradict each other.
- * The first two are guesses and reported by default. Source: MCP 2026-07-28, elicitation in form mode.
+ * What a form of the allowed subset still gets wrong: it asks for secrets, its texts hold links, its keywords
+ * contradict each other. The first two are guesses and reported by default. Source: MCP 2026-07-28, elicitation in
+ * form mode.
  */
 import type { Finding } from "../rules/finding.ts";
 import { checkField } from "./form.ts";

@@ -1,6 +1,7 @@
 /**
  * An answer to a form against the form's schema. The schema was judged by `formSchemaFault` before it was sealed.
- * Never recursive, never an expression of the server's. Source: MCP 2026-07-28, elicitation; JSON Schema 2020-12 where the subset uses it.
+ * Never recursive, never an expression of the server's. Source: MCP 2026-07-28, elicitation; JSON Schema 2020-12
+ * where the subset uses it.
  */
 import { isWhole, numberText } from "./exact-number.ts";
 import { FORMATS } from "./formats.ts";
@@ -26,9 +27,9 @@ export function fieldNames(schema: unknown): ReadonlySet<string> {
 }
 
 /**
- * Checks untrusted content against a form schema; both are parsed JSON, with numbers as such or as `JsonNumber`, which loses nothing. Gives a fault, or undefined when it fits.
- * Fields may be absent unless required; members the form did not ask for are not looked at. Keywords outside the subset
- * are ignored.
+ * Checks untrusted content against a form schema; both are parsed JSON, with numbers as such or as `JsonNumber`,
+ * which loses nothing. Gives a fault, or undefined when it fits. Fields may be absent unless required; members the
+ * form did not ask for are not looked at. Keywords outside the subset are ignored.
  */
 export function checkForm(schema: unknown, content: unknown): FormFault | undefined {
   const properties = isObject(schema) ? own(schema, "properties") : undefined;
@@ -92,8 +93,9 @@ function checkItems(field: Json, values: readonly unknown[]): FormFault | undefi
 }
 
 /**
- * What may be chosen: the plain options (`enum`), or the titled ones (under `titled`), or those in both where there are both;
- * undefined for a field without options. A set, so that a long list of choices costs no more than its length.
+ * What may be chosen: the plain options (`enum`), or the titled ones (under `titled`), or those in both where there
+ * are both; undefined for a field without options. A set, so that a long list of choices costs no more than its
+ * length.
  */
 function optionsOf(field: Json, titled: "oneOf" | "anyOf"): ReadonlySet<unknown> | undefined {
   const plain = own(field, "enum");

@@ -1,6 +1,7 @@
 /**
- * Links in texts that a person reads, also such as an app would only make clickable by itself, or a person would have to mend first.
- * Linear in the text. Source: MCP 2026-07-28, elicitation in form mode (no clickable addresses in forms).
+ * Links in texts that a person reads, also such as an app would only make clickable by itself, or a person would have
+ * to mend first. Linear in the text. Source: MCP 2026-07-28, elicitation in form mode (no clickable addresses in
+ * forms).
  */
 import { MAX_READ } from "./reading.ts";
 import { remembered } from "./remembered.ts";

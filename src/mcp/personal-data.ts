@@ -1,6 +1,7 @@
 /**
- * Personal data known by its shape: addresses of mail, numbers of phones, cards and accounts, and of people at an authority. Where there are
- * check digits they have to fit. All expressions are bounded. Source: ISO/IEC 7812 (cards), ISO 13616 (IBAN), ITU-T E.164 (phones).
+ * Personal data known by its shape: addresses of mail, numbers of phones, cards and accounts, and of people at an
+ * authority. Where there are check digits they have to fit. All expressions are bounded. Source: ISO/IEC 7812
+ * (cards), ISO 13616 (IBAN), ITU-T E.164 (phones).
  */
 
 /** What kind; never the value. */

@@ -1,6 +1,6 @@
 /**
- * The rules that questions of the right shape can still break, question by question. Pure; what becomes of a finding, the rule's mode
- * decides. Source: MCP 2026-07-28, elicitation, sampling.
+ * The rules that questions of the right shape can still break, question by question. Pure; what becomes of a finding,
+ * the rule's mode decides. Source: MCP 2026-07-28, elicitation, sampling.
  */
 import type { JsonText, Node } from "../json/scan.ts";
 import type { Finding } from "../rules/finding.ts";

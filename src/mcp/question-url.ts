@@ -1,6 +1,7 @@
 /**
  * The address of a url question as it is written: whether every reader takes it for the same one. What it says is judged by
- * `address-findings.ts`. Source: MCP 2026-07-28, elicitation in url mode, and its security best practices; WHATWG URL; RFC 5890 for names.
+ * `address-findings.ts`. Source: MCP 2026-07-28, elicitation in url mode, and its security best practices; WHATWG
+ * URL; RFC 5890 for names.
  */
 import { domainToUnicode } from "node:url";
 
@@ -35,8 +36,9 @@ const PORT = /^[1-9][0-9]{0,4}$/;
 const DISGUISED = /^\[(?:::(?:ffff:)?[0-9a-f]{1,4}:[0-9a-f]{1,4}|64:ff9b:.*|2002:.*)\]$/;
 
 /**
- * Reads an untrusted address: absolute, http or https. Gives a fault instead where a parser would have to repair it, since what one
- * reader repairs, another reads differently: white space, backslashes, addresses of machines in odd spellings, dots at the end.
+ * Reads an untrusted address: absolute, http or https. Gives a fault instead where a parser would have to repair it,
+ * since what one reader repairs, another reads differently: white space, backslashes, addresses of machines in odd
+ * spellings, dots at the end.
  */
 export function readQuestionUrl(text: string): QuestionUrl | UrlFault {
   // White space, control characters and backslashes are dropped or turned by browsers.

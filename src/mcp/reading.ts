@@ -1,6 +1,6 @@
 /**
- * Texts as people read them: `apiKey`, `API-Key` and `ａｐｉ key` are one, so is `pa55word` with a Cyrillic `р`. For detectors that look for
- * words in names and sentences of a server. All work is linear in the text.
+ * Texts as people read them: `apiKey`, `API-Key` and `ａｐｉ key` are one, so is `pa55word` with a Cyrillic `р`. For
+ * detectors that look for words in names and sentences of a server. All work is linear in the text.
  * Source: Unicode Standard Annex 15 (normal forms), Technical Standard 39 (confusable letters).
  */
 
@@ -20,7 +20,8 @@ export const STOP = " ";
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 // Ordering a long run of marks takes quadratic time; no script has runs like this.
 const MARKS = /(\p{M}{8})\p{M}+/gu;
-// Marks above and below letters of European scripts, vowel signs of Arabic and Hebrew. Those of Indic scripts are part of the word.
+// Marks above and below letters of European scripts, vowel signs of Arabic and Hebrew. Those of Indic scripts are
+// part of the word.
 const ACCENTS =
   /[\u0300-\u036f]|[\u0591-\u05c7]|[\u064b-\u065f]|\u0670|[\u1ab0-\u1aff]|[\u1dc0-\u1dff]|[\u20d0-\u20ff]/g;
 const CAMEL = /(\p{Ll}|\p{Nd})(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu;
@@ -70,8 +71,8 @@ export function asLatin(text: string): string {
 }
 
 /**
- * All ways to read a text: as it stands, with look-alike letters as Latin ones, with digits and signs as letters. The first is always
- * the one as it stands; most texts have no other.
+ * All ways to read a text: as it stands, with look-alike letters as Latin ones, with digits and signs as letters. The
+ * first is always the one as it stands; most texts have no other.
  */
 export function readings(text: string): Reading[] {
   const settled = settle(text).replace(ACCENTS, "").normalize("NFC");

@@ -4,7 +4,10 @@
 const MOST = 2_048;
 const LONGEST = 256;
 
-/** The same function of a text, which looks at a short one only once; `judge` has to be pure. What is kept is forgotten when there is too much. */
+/**
+ * The same function of a text, which looks at a short one only once; `judge` has to be pure. What is kept is
+ * forgotten when there is too much.
+ */
 export function remembered<Verdict>(judge: (text: string) => Verdict): (text: string) => Verdict {
   const known = new Map<string, Verdict>();
   return (text) => {

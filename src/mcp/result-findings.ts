@@ -1,6 +1,6 @@
 /**
- * Credentials in the result of a call that sent somebody to an address: what was granted there stays between the server and the third
- * party. Source: MCP 2026-07-28, elicitation in url mode.
+ * Credentials in the result of a call that sent somebody to an address: what was granted there stays between the
+ * server and the third party. Source: MCP 2026-07-28, elicitation in url mode.
  */
 import type { JsonText, Node } from "../json/scan.ts";
 import type { Finding } from "../rules/finding.ts";
@@ -12,7 +12,10 @@ const BUDGET = 64 * 1024;
 /** Parts of results that carry text. */
 const LISTS = ["content", "contents", "messages"] as const;
 
-/** What an untrusted complete result holds that is no client's, said by kind; looks into texts and structured content up to a bound. */
+/**
+ * What an untrusted complete result holds that is no client's, said by kind; looks into texts and structured content
+ * up to a bound.
+ */
 export function resultFindings(doc: JsonText, result: Node): readonly Finding[] {
   const kinds = new Set<string>();
   let left = BUDGET;

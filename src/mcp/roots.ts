@@ -16,7 +16,10 @@ const FILE = /^file:\/\//;
 /** A segment that climbs: two dots, or more, or some behind which Windows drops what it does not keep in names. */
 const CLIMBS = /^\.{2,}[. ]*$/;
 
-/** Judges an untrusted value as an array of roots, 1024 at most, each with a string uri that climbs nowhere and a string name or none. */
+/**
+ * Judges an untrusted value as an array of roots, 1024 at most, each with a string uri that climbs nowhere and a
+ * string name or none.
+ */
 export function rootsFault(doc: JsonText, roots: Node | undefined): RootsFault | undefined {
   if (roots === undefined || doc.kind(roots) !== "array" || doc.count(roots) > MAX_ROOTS)
     return "roots_result";
@@ -34,8 +37,8 @@ export function areRoots(doc: JsonText, roots: Node | undefined): boolean {
 }
 
 /**
- * What roots of that shape can still break: the uri of one is no file URI, or names another machine. Whoever opens such a folder talks to that
- * machine, on Windows with the user's own credentials.
+ * What roots of that shape can still break: the uri of one is no file URI, or names another machine. Whoever opens
+ * such a folder talks to that machine, on Windows with the user's own credentials.
  */
 export function rootsFindings(doc: JsonText, roots: Node | undefined): Finding[] {
   const details = new Set<string>();
@@ -70,7 +73,8 @@ function climbs(uri: string): boolean {
     )
       return true;
     const next = unescaped(path);
-    // A broken escape or bytes that are no UTF-8: no reader is sure to read it as we would. Inside another layer it is a name.
+    // A broken escape or bytes that are no UTF-8: no reader is sure to read it as we would. Inside another layer it
+    // is a name.
     if (next === undefined) return layer === 0;
     if (next === path || layer === MAX_LAYERS) return false;
     path = next;
@@ -85,7 +89,10 @@ function unescaped(path: string): string | undefined {
   }
 }
 
-/** Whether a file URI has a host other than this machine, also one in front of which only slashes stand, as shares are written. */
+/**
+ * Whether a file URI has a host other than this machine, also one in front of which only slashes stand, as shares are
+ * written.
+ */
 function namesMachine(uri: string): boolean {
   const rest = uri.slice("file://".length);
   if (/^(?:localhost)?\/(?![/\\])/i.test(rest))

@@ -1,4 +1,7 @@
-/** Scripts of names. Source: Unicode Technical Standard 39, section 5 (mixed-script detection, the highly restrictive profile). */
+/**
+ * Scripts of names. Source: Unicode Technical Standard 39, section 5 (mixed-script detection, the highly restrictive
+ * profile).
+ */
 
 /** Scripts that names are written in; those of one language that are used together come as one entry. */
 const SCRIPTS: readonly (readonly [name: string, letters: RegExp])[] = [
@@ -14,7 +17,10 @@ const TOGETHER: readonly ReadonlySet<string>[] = [
   new Set(["Latin", "Han", "Bopomofo"]),
 ];
 
-/** Whether a label of a host, in Unicode, mixes scripts that no language writes together. Letters of rare scripts stand alone. */
+/**
+ * Whether a label of a host, in Unicode, mixes scripts that no language writes together. Letters of rare scripts
+ * stand alone.
+ */
 export function isMixed(label: string): boolean {
   // Sets of scripts that could have written the whole label so far.
   let possible: ReadonlySet<string> | undefined;

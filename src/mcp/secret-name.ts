@@ -1,6 +1,6 @@
 /**
- * Whether a name or a sentence is about a secret that it asks for. A guess, made of words (secret-words.ts): what it finds is probably
- * one, what it does not find may be one all the same. Linear in the text.
+ * Whether a name or a sentence is about a secret that it asks for. A guess, made of words (secret-words.ts): what it
+ * finds is probably one, what it does not find may be one all the same. Linear in the text.
  */
 import { plain, type Reading, readings, STOP } from "./reading.ts";
 import { remembered } from "./remembered.ts";
@@ -184,7 +184,10 @@ function isCard({ letters }: Reading, { from, to }: Match): boolean {
   return /^card(number|no|num|code|pin)$/.test(letters.slice(from, to));
 }
 
-/** Whether the clause around a match is short, or of a script whose words stand without spaces or letters of their own to ask by. */
+/**
+ * Whether the clause around a match is short, or of a script whose words stand without spaces or letters of their own
+ * to ask by.
+ */
 function isShort(reading: Reading, { from, to }: Match): boolean {
   if (!/^[a-z]/.test(reading.letters.slice(from, to))) return true;
   return wordsBefore(reading, from, SHORT).length + wordsBehind(reading, to, SHORT).length < SHORT;

@@ -1,11 +1,13 @@
 /**
- * What secrets are called: passwords, keys, tokens, one-time codes, payment data, and what stands for a person at a bank or an authority. In
- * the languages people name fields in; accents, case, spaces and hyphens do not matter. Source: MCP 2026-07-28, elicitation, safety.
+ * What secrets are called: passwords, keys, tokens, one-time codes, payment data, and what stands for a person at a
+ * bank or an authority. In the languages people name fields in; accents, case, spaces and hyphens do not matter.
+ * Source: MCP 2026-07-28, elicitation, safety.
  */
 
 /**
- * How a word is found. `anywhere`: also inside a longer word. `open`: at the start of a word, which may go on by an ending. `whole`: alone.
- * `last`: like `open`, and it only counts where nothing follows that it would be a property of.
+ * How a word is found. `anywhere`: also inside a longer word. `open`: at the start of a word, which may go on by an
+ * ending. `whole`: alone. `last`: like `open`, and it only counts where nothing follows that it would be a property
+ * of.
  */
 export type Manner = "anywhere" | "open" | "whole" | "last";
 
@@ -71,7 +73,10 @@ export const SECRETS: Readonly<Record<Manner, readonly string[]>> = {
   ],
 };
 
-/** Behind a secret's name, these make it something else: a property of the secret, or a thing around it. English nouns come last. */
+/**
+ * Behind a secret's name, these make it something else: a property of the secret, or a thing around it. English nouns
+ * come last.
+ */
 export const PROPERTIES =
   "count, counts, counter, limit, limits, length, len, size, policy, policies, type, types, kind, name, names, label, title, id, ids, identifier, index, expiry, expires, expiration, expire, " +
   "ttl, lifetime, age, rotation, rotate, rotated, days, date, strength, score, hint, hints, manager, reset, resets, recovery, change, changes, changed, updated, update, history, rule, rules, " +

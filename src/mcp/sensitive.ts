@@ -1,6 +1,6 @@
 /**
- * Credentials and personal data in texts of a server: in the query of an address, in a state before it is sealed, in a result.
- * What is found is said by kind, never by value. Parts of the work are bounded; the rest is linear.
+ * Credentials and personal data in texts of a server: in the query of an address, in a state before it is sealed, in
+ * a result. What is found is said by kind, never by value. Parts of the work are bounded; the rest is linear.
  */
 import { isUtf8 } from "node:buffer";
 import { type CredentialKind, credentialsIn } from "./credential-values.ts";
@@ -39,8 +39,8 @@ export function namesPerson(name: string): boolean {
 }
 
 /**
- * Looks into the untrusted `text`: as it stands, and where it is JSON, base64 of something readable, or parts of that joined by dots, into
- * that too, one level deep.
+ * Looks into the untrusted `text`: as it stands, and where it is JSON, base64 of something readable, or parts of that
+ * joined by dots, into that too, one level deep.
  */
 export function sensitiveIn(text: string): Sensitive {
   if (text.length < SHORTEST) return NOTHING;

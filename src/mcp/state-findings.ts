@@ -1,6 +1,7 @@
 /**
- * Credentials and personal data in a server's own state. Sealed, they are safe from others; but the client that brings it back is
- * not meant to carry them, and a copy of every question would. Source: MCP 2026-07-28, multi round-trip requests, security.
+ * Credentials and personal data in a server's own state. Sealed, they are safe from others; but the client that
+ * brings it back is not meant to carry them, and a copy of every question would. Source: MCP 2026-07-28, multi
+ * round-trip requests, security.
  */
 import type { Finding } from "../rules/finding.ts";
 import { sensitiveIn } from "./sensitive.ts";

@@ -34,6 +34,8 @@ RUN node -e 'const fs = require("fs"); const p = JSON.parse(fs.readFileSync("pac
     delete p.optionalDependencies; fs.writeFileSync("package.json", JSON.stringify(p));' \
   && npm prune --ignore-scripts --no-audit --no-fund \
   && rm -rf dist scripts tsconfig.json tsconfig.build.json package-lock.json node_modules/.package-lock.json \
+  && find node_modules -type d \( -name test -o -name tests -o -name __tests__ \) -prune -exec rm -rf {} + \
+  && find node_modules -type f \( -name "*.ts" -o -name "*.mts" -o -name "*.cts" -o -name "*.map" \) -delete \
   && chmod -R u=rwX,go=rX /app
 
 # What both run on: Node, and no package manager.

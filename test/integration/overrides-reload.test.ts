@@ -15,8 +15,8 @@ const ring = (...ids: string[]) => ({
 const FILES = {
   one: "the-first-token-of-an-admin",
   two: "another-token-of-an-admin",
-  a: "a".repeat(43),
-  b: "b".repeat(43),
+  a: "a1".repeat(32),
+  b: "b2".repeat(32),
 };
 const admin = (token?: string) => ({
   admin: { listen: "127.0.0.1:0", ...(token === undefined ? {} : { token: { file: token } }) },

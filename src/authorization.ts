@@ -6,9 +6,10 @@
 
 import { type Arguments, type ArgumentTests, compileArguments } from "./arguments.ts";
 import type { Config } from "./config/schema.ts";
-import { compileGlob, compileGlobs, type Glob } from "./glob.ts";
-import { readPattern, readUri, type UriReading } from "./mcp/resource-uri.ts";
+import { compileGlobs, type Glob } from "./glob.ts";
+import { readUri, type UriReading } from "./mcp/resource-uri.ts";
 import type { Principal } from "./principal/principal.ts";
+import { compilePrincipal, compileResources, isEverything } from "./selectors.ts";
 
 /** What a request wants to do. `target.name` is a tool's or prompt's name, or a resource's URI as the caller spelt it. */
 export interface Operation {
@@ -66,7 +67,6 @@ export const BY_DOT_SEGMENT = "(dot segment)";
 export const BY_UNREADABLE = "(unreadable)";
 
 type Policy = Config["authorization"]["policies"][number];
-type PrincipalSelector = NonNullable<Policy["principal"]>;
 
 /**
  * Methods every principal may call: their results are filtered instead, and an SDK client takes a refusal of
@@ -175,8 +175,6 @@ export function createAuthorizer(authorization: Config["authorization"]): Author
   };
 }
 
-const isEverything = (pattern: string): boolean => /^\*+$/.test(pattern);
-
 /** An omitted selector means any. Target selectors want a target of a kind they name, so they never match without one. */
 function compile(policy: Policy): CompiledPolicy {
   const unfitPrincipal = compilePrincipal(policy.principal);
@@ -223,75 +221,4 @@ function unfitArguments(
   const { target } = operation;
   const mayBeAllowed = effect === "allow" && target !== undefined && target.kind !== "resource";
   return mayBeAllowed ? undefined : "arguments";
-}
-
-/**
- * A deny holds for every spelling of what it names; an allow only for the one that the operator wrote, and only where no
- * reader takes it for another. A pattern for everything asks nothing of the spelling.
- */
-function compileResources(
-  effect: Policy["effect"],
-  patterns: readonly string[],
-): (name: string, uri: UriReading | undefined) => boolean {
-  if (patterns.some(isEverything)) return () => true;
-  const fits = compileGlobs(effect === "deny" ? patterns.flatMap(readPattern) : patterns);
-  return (name, uri) => {
-    if (effect === "deny") return (uri?.texts ?? [name]).some(fits);
-    return uri?.canonical === true && fits(name);
-  };
-}
-
-/**
- * All given kinds must match, within a kind any. What a principal does not have matches no pattern, not even `*`.
- * @returns the first kind that does not match
- */
-function compilePrincipal(
-  selector: PrincipalSelector | undefined,
-): (principal: Principal) => string | undefined {
-  if (selector === undefined) return () => undefined;
-  const one = (patterns: readonly string[], read: (principal: Principal) => string | undefined) => {
-    const fits = compileGlobs(patterns);
-    return (principal: Principal) => {
-      const value = read(principal);
-      return value !== undefined && fits(value);
-    };
-  };
-  const some = (patterns: readonly string[], read: (principal: Principal) => readonly string[]) => {
-    const globs = patterns.map(compileGlob);
-    return (principal: Principal) => read(principal).some((value) => globs.some((glob) => glob(value)));
-  };
-  const tests: { readonly name: string; readonly fits: (principal: Principal) => boolean }[] = [];
-  const add = (name: string, fits: (principal: Principal) => boolean): unknown =>
-    tests.push({ name: `principal.${name}`, fits });
-  const { issuers, subjects, clients, groups, scopes, anonymous } = selector;
-  if (issuers !== undefined)
-    add(
-      "issuers",
-      one(issuers, (p) => (p.anonymous ? undefined : p.issuer)),
-    );
-  if (subjects !== undefined)
-    add(
-      "subjects",
-      one(subjects, (p) => (p.anonymous ? undefined : p.subject)),
-    );
-  if (clients !== undefined)
-    add(
-      "clients",
-      one(clients, (p) => p.client),
-    );
-  if (groups !== undefined)
-    add(
-      "groups",
-      some(groups, (p) => p.groups),
-    );
-  if (scopes !== undefined)
-    add(
-      "scopes",
-      some(scopes, (p) => p.scopes),
-    );
-  if (anonymous !== undefined) add("anonymous", (p) => p.anonymous === anonymous);
-  return (principal) => {
-    for (const test of tests) if (!test.fits(principal)) return test.name;
-    return undefined;
-  };
 }

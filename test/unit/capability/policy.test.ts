@@ -26,8 +26,8 @@ t.test("the first entry that fits decides; what it leaves out is as for the rout
     ["secret", ["elicitation.form", "roots"], ["sampling"]],
     ["secret_x", ["elicitation.form", "roots"], []],
   ] as const) {
-    t.same(allowed(tool), asks, tool);
-    t.same(policy.requiredAsks(tool, false), required, tool);
+    t.same(allowed(tool), asks, tool ?? "no tool");
+    t.same(policy.requiredAsks(tool, false), required, tool ?? "no tool");
   }
 });
 

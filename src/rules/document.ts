@@ -36,6 +36,10 @@ A new rule, or a server that is new: \`report\` for a week, look at
 \`sealgate_rule_findings_total{route,rule,mode}\` and at \`rules\` in the audit records, then \`enforce\`.
 \`sealgate rules --config FILE\` prints what is in force.
 
+Rules are about revision 2026-07-28. Of traffic of older revisions, where a route passes it, those of
+HTTP, JSON and tokens are judged, and no others
+([lifecycle.md](lifecycle.md#legacy-traffic)).
+
 A rule whose mode is *core* cannot be switched: other promises rest on it. Refusals of core rules
 are counted and recorded as \`enforce\`.
 

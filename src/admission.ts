@@ -2,7 +2,7 @@
  * Request step 5: may this principal use this method, this tool, prompt or resource? The decision is `authorization.ts`;
  * here it meets the message, the audit record and the refusals.
  */
-import { unknownTarget } from "./answer.ts";
+
 import { auditTarget } from "./audit/record.ts";
 import type { Authorizer, Decision, Operation } from "./authorization.ts";
 import { Refusal } from "./errors.ts";
@@ -10,6 +10,7 @@ import type { Journey } from "./journey.ts";
 import type { JsonText } from "./json/scan.ts";
 import type { NotificationMessage, RequestMessage } from "./mcp/message.ts";
 import { isTaskMethod, listenedResources, type Target, targetOf } from "./mcp/methods.ts";
+import { unknownTarget } from "./server-error.ts";
 
 /** What was decided of one message. */
 export interface Admission {

@@ -4,7 +4,6 @@
  */
 import type { Authorizer } from "./authorization.ts";
 import type { Call } from "./call.ts";
-import { judgeUpstreamMissing } from "./capability/check.ts";
 import type { Config } from "./config/schema.ts";
 import type { Claims } from "./envelope/format.ts";
 import { Refusal } from "./errors.ts";
@@ -14,19 +13,12 @@ import { judgeLists } from "./list-rules.ts";
 import { type Filtered, filterList, isHiddenUpdate, isList, privateMembers } from "./lists.ts";
 import { servedVersions } from "./mcp/era.ts";
 import { parseServerMessage, sameId } from "./mcp/message.ts";
-import type { Target } from "./mcp/methods.ts";
 import { NotificationWatch } from "./mcp/notifications.ts";
 import { resultFindings } from "./mcp/result-findings.ts";
-import {
-  codeFinding,
-  hintFinding,
-  isCacheable,
-  isEmptyResource,
-  lacksServerInfo,
-  RESOURCE_NOT_FOUND,
-} from "./mcp/result-rules.ts";
+import { hintFinding, isCacheable, isEmptyResource, lacksServerInfo } from "./mcp/result-rules.ts";
 import { sealRound } from "./round-trip/result.ts";
 import type { RoundTripContext } from "./round-trip/retry.ts";
+import { judgeError, unknownTarget } from "./server-error.ts";
 
 /** What is known when an answer comes. */
 export interface AnswerContext {
@@ -59,11 +51,6 @@ export type Answer =
 /** Extensions whose messages carry questions past the envelope; their notifications do not pass. */
 const TASK_NOTIFICATIONS = /^notifications\/tasks(\/|$)/;
 const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
-/** Retired here: it carried questions inside an error. */
-const URL_ELICITATION_REQUIRED = -32042;
-const MISSING_CAPABILITY = -32021;
-const INVALID_PARAMS = -32602;
-const METHOD_NOT_FOUND = -32601;
 
 /**
  * Judges one message of the server.
@@ -83,7 +70,7 @@ export function judgeMessage(context: AnswerContext, bytes: Buffer): Answer {
       return judgeResult(context, doc, message.result, idEdit(context.call, doc, message.id));
     case "error":
       checkPlaces(doc, [doc.root, message.error, doc.get(message.error, "data")]);
-      return judgeError(context, doc, message.error, idEdit(context.call, doc, message.id));
+      return failed(context, doc, message.error, idEdit(context.call, doc, message.id));
   }
 }
 
@@ -263,66 +250,16 @@ function discoverEdits(call: Call, doc: JsonText, result: Node): Edit[] {
   return edits;
 }
 
-function judgeError(context: AnswerContext, doc: JsonText, error: Node, idEdits: Edit[]): Answer {
-  const { call, authorizer } = context;
-  const node = doc.get(error, "code") ?? error;
-  const code = doc.value(node);
-  if (typeof code !== "number") throw new Refusal("upstream_fault", "error_shape");
-  if (code === URL_ELICITATION_REQUIRED) throw new Refusal("upstream_fault", "questions_in_error");
-  if (code === MISSING_CAPABILITY) {
-    const required = doc.get(doc.get(error, "data"), "requiredCapabilities");
-    throw judgeUpstreamMissing(required && doc.value(required), call.declared, call.allow);
-  }
-  if (code === METHOD_NOT_FOUND && call.message.method === "server/discover") {
-    if (call.journey.acts({ rule: "protocol/discover", detail: "discover" }))
-      throw new Refusal("upstream_fault", "discover");
-  }
-  // Where policy hides methods or targets, "no such thing" must read the same whether the gateway or the server says it.
-  if (code === METHOD_NOT_FOUND && !authorizer.open) throw new Refusal("method_not_found", "upstream");
-  if (
-    (code === INVALID_PARAMS || code === RESOURCE_NOT_FOUND) &&
-    call.target !== undefined &&
-    !authorizer.open &&
-    saysUnknown(doc, error, call.target)
-  ) {
-    throw unknownTarget(call.target, "upstream");
-  }
-  const wrong = codeFinding(code);
-  const mended = wrong !== undefined && call.journey.acts(wrong.finding) ? wrong.instead : undefined;
+function failed({ call, authorizer }: AnswerContext, doc: JsonText, error: Node, idEdits: Edit[]): Answer {
+  const { code, edits } = judgeError(call, authorizer, doc, error);
   return {
     kind: "final",
     outcome: "error",
-    bytes: splice(
-      doc.bytes,
-      mended === undefined ? idEdits : [...idEdits, replace(doc, node, String(mended))],
-    ),
-    rpcCode: mended ?? code,
+    bytes: splice(doc.bytes, [...idEdits, ...edits]),
+    rpcCode: code,
     hidden: 0,
     sealed: undefined,
   };
-}
-
-/**
- * The answer that an unknown name gets, and so a hidden one too.
- * @param cause who said no: policy, or the server that knows no such name
- */
-export function unknownTarget(target: Target, cause: "policy" | "upstream"): Refusal {
-  const code = { tool: "unknown_tool", prompt: "unknown_prompt", resource: "unknown_resource" } as const;
-  return new Refusal(code[target.kind], cause);
-}
-
-/** The whole of what servers say of a name they do not know, once the name and all punctuation are taken out. */
-const UNKNOWN =
-  /^(mcp error )?((unknown|no such) (tool|prompt|resource)( template)?|(tool|prompt|resource)( template)? (is )?(not found|unknown|does not exist))$/;
-
-function saysUnknown(doc: JsonText, error: Node, target: Target): boolean {
-  const message = text(doc, doc.get(error, "message")) ?? "";
-  const words =
-    message
-      .replace(target.name, " ")
-      .toLowerCase()
-      .match(/[a-z]+/g) ?? [];
-  return UNKNOWN.test(words.join(" "));
 }
 
 function text(doc: JsonText, node: Node | undefined): string | undefined {

@@ -1,5 +1,5 @@
 import t, { type Test } from "tap";
-import { type Answer, judgeMessage, unknownTarget } from "../../src/answer.ts";
+import { type Answer, judgeMessage } from "../../src/answer.ts";
 import { type Authorizer, createAuthorizer } from "../../src/authorization.ts";
 import type { Ask, Call } from "../../src/call.ts";
 import { open } from "../../src/envelope/open.ts";
@@ -11,6 +11,7 @@ import { parseClientMessage } from "../../src/mcp/message.ts";
 import { targetOf } from "../../src/mcp/methods.ts";
 import { createMemoryOverrides } from "../../src/overrides/memory.ts";
 import { createMemoryStore } from "../../src/redemption/memory.ts";
+import { unknownTarget } from "../../src/server-error.ts";
 import { testJourney } from "../support/journey.ts";
 import { META } from "../support/meta.ts";
 

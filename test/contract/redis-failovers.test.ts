@@ -49,3 +49,18 @@ t.test("a Sentinel that names a replica, or nothing, is one link lost, and anoth
   const direct = await redisStore(t, { url: master.url });
   t.same(await direct.redeem(mark), { outcome: "already_redeemed" }, "on the one master there is");
 });
+
+t.test("Sentinels with a user of their own, who may ask for the master and nothing else", async (t) => {
+  const { name, nodes, sentinels } = await ownSentinels(t, { count: 1 });
+  const [sentinel] = sentinels;
+  const rights = ["-@all", "+sentinel|get-master-addr-by-name"];
+  await sentinel?.command("ACL", "SETUSER", "probe", "on", ">right/secret", ...rights);
+  const wrong = { name, nodes, username: "probe", password: "wr0ng/secret" };
+  const refused = await redisStore(t, { sentinels: wrong, redeemTimeoutMs: 50 });
+  await until(async () => refused.lines.length > 0);
+  t.match(refused.lines[0], { level: "warn", fields: { cause: /^Sentinel 127\.0\.0\.1:\d+: WRONGPASS/ } });
+  t.notMatch(JSON.stringify(refused.lines), /wr0ng/);
+  const store = await redisStore(t, { sentinels: { ...wrong, password: "right/secret" } });
+  await until(async () => store.health().available);
+  t.match(await store.redeem(sealed(store)), { outcome: "redeemed" });
+});

@@ -39,7 +39,7 @@ async function stalled(
   redis.pause();
   const arrived = new Promise<void>((resolve) => {
     relay.fate = (chunk) => {
-      if (chunk.includes("sg:m:")) resolve();
+      if (chunk.includes("sg:{")) resolve();
       return "pass";
     };
   });

@@ -11,6 +11,7 @@ import type { JsonText } from "./json/scan.ts";
 import type { NotificationMessage, RequestMessage } from "./mcp/message.ts";
 import { isTaskMethod, listenedResources, type Target, targetOf } from "./mcp/methods.ts";
 import { unknownTarget } from "./server-error.ts";
+import type { OpenedTask, TaskUse } from "./tasks/task-id.ts";
 
 /** What was decided of one message. */
 export interface Admission {
@@ -28,10 +29,22 @@ export interface Wanted {
 /** The methods whose `arguments` policies can test. */
 const WITH_ARGUMENTS: ReadonlySet<string> = new Set(["tools/call", "prompts/get"]);
 
-/** @throws Refusal `method_not_found` for tasks, `invalid_params`: whatever policy says */
-export function wantedBy(doc: JsonText, message: RequestMessage | NotificationMessage): Wanted {
+/**
+ * @param tasks what the message does with tasks; they are used by whoever may call their tools
+ * @throws Refusal `method_not_found` for tasks that are not served, `invalid_params`: whatever policy says
+ */
+export function wantedBy(
+  doc: JsonText,
+  message: RequestMessage | NotificationMessage,
+  tasks?: TaskUse,
+): Wanted {
   const { method, params } = message;
-  if (isTaskMethod(method)) throw new Refusal("method_not_found", "tasks");
+  const own = tasks?.own;
+  if (own === undefined && isTaskMethod(method)) throw new Refusal("method_not_found", "tasks");
+  if (own !== undefined) {
+    const target = toolOf(own);
+    return { target, operations: [{ method, target }, ...usesOf(target)] };
+  }
   const target = targetOf(doc, message);
   const listened = listenedResources(doc, message).map(
     (name): Operation => ({ method: "resources/read", target: { kind: "resource", name } }),
@@ -41,27 +54,43 @@ export function wantedBy(doc: JsonText, message: RequestMessage | NotificationMe
     ...(target === undefined ? {} : { target }),
     ...(WITH_ARGUMENTS.has(method) ? { arguments: { doc, node: doc.get(params, "arguments") } } : {}),
   };
-  return { target, operations: [first, ...listened] };
+  const tools = new Map(
+    [...(tasks?.listened.values() ?? [])].map((task) => [task.claims.tool, toolOf(task)]),
+  );
+  const polled = [...tools.values()].flatMap((tool) => [
+    { method: "tasks/get", target: tool },
+    ...usesOf(tool),
+  ]);
+  return { target, operations: [first, ...listened, ...polled] };
 }
+
+const toolOf = ({ claims }: OpenedTask): Target => ({ kind: "tool", name: claims.tool });
+
+/** A call goes on in its task. Its arguments are not known any more. */
+const usesOf = (target: Target): Operation[] => [{ method: "tools/call", target }];
 
 /**
  * May this principal do this? Asked again on every retry: a sealed state is not a permission. A refusal is returned and not
  * thrown: whoever serves the message first does all else that could refuse it, since of an unknown name that would be
- * seen too.
- * @throws Refusal `method_not_found` for tasks, `invalid_params`: whatever policy says
+ * seen too. But of a task nothing can be seen: it gets the answer of an id that does not open, at once.
+ * @throws Refusal `method_not_found` for tasks that are not served, `invalid_params`: whatever policy says; `unknown_task`
  */
 export function admit(
   authorizer: Authorizer,
   journey: Journey,
   doc: JsonText,
   message: RequestMessage | NotificationMessage,
+  tasks?: TaskUse,
 ): Admission {
-  const { target, operations } = wantedBy(doc, message);
+  const { target, operations } = wantedBy(doc, message, tasks);
   if (target !== undefined) journey.draft.target = auditTarget(target);
   for (const [index, operation] of operations.entries()) {
     const decision = authorizer.decide(journey.principal, operation);
     if (index === 0) journey.draft.policy = decision.policy;
-    if (!decision.allowed) return { target, refusal: refusalOf(operation, decision) };
+    if (decision.allowed) continue;
+    const isOfTask = operation.target?.kind === "tool" && message.method !== "tools/call";
+    if (isOfTask) throw new Refusal("unknown_task", "policy");
+    return { target, refusal: refusalOf(operation, decision) };
   }
   return { target, refusal: undefined };
 }

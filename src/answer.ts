@@ -11,14 +11,23 @@ import { JsonError, type JsonText, type Node, scan } from "./json/scan.ts";
 import { type Edit, editObject, keepItems, replace, splice } from "./json/splice.ts";
 import { judgeLists } from "./list-rules.ts";
 import { type Filtered, filterList, isHiddenUpdate, isList, privateMembers } from "./lists.ts";
+import { TASKS_EXTENSION } from "./mcp/capabilities.ts";
 import { servedVersions } from "./mcp/era.ts";
 import { parseServerMessage, sameId } from "./mcp/message.ts";
+import { isTaskMethod } from "./mcp/methods.ts";
 import { NotificationWatch } from "./mcp/notifications.ts";
 import { resultFindings } from "./mcp/result-findings.ts";
 import { hintFinding, isCacheable, isEmptyResource, lacksServerInfo } from "./mcp/result-rules.ts";
 import { sealRound } from "./round-trip/result.ts";
 import type { RoundTripContext } from "./round-trip/retry.ts";
 import { judgeError, unknownTarget } from "./server-error.ts";
+import {
+  acknowledgedEdits,
+  type JudgedTask,
+  judgeTask,
+  judgeTaskNotification,
+  sealTask,
+} from "./tasks/result.ts";
 
 /** What is known when an answer comes. */
 export interface AnswerContext {
@@ -36,7 +45,7 @@ export interface AnswerContext {
 export type Answer =
   | {
       readonly kind: "final";
-      readonly outcome: "complete" | "tool_error" | "input_required" | "error";
+      readonly outcome: "complete" | "tool_error" | "input_required" | "task" | "error";
       readonly bytes: Buffer;
       /** JSON-RPC error code of an error. */
       readonly rpcCode: number | undefined;
@@ -47,10 +56,6 @@ export type Answer =
     }
   | { readonly kind: "notification"; readonly bytes: Buffer }
   | { readonly kind: "dropped"; readonly detail: string };
-
-/** Extensions whose messages carry questions past the envelope; their notifications do not pass. */
-const TASK_NOTIFICATIONS = /^notifications\/tasks(\/|$)/;
-const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
 /**
  * Judges one message of the server.
@@ -108,17 +113,21 @@ function judgeNotification(
   message: { readonly method: string; readonly params: Node | undefined },
 ): Answer {
   const { authorizer, call } = context;
-  if (TASK_NOTIFICATIONS.test(message.method)) return { kind: "dropped", detail: "tasks" };
-  for (const name of ["requestState", "inputRequests"]) {
+  const isTask = isTaskMethod(message.method);
+  for (const name of isTask ? ["requestState"] : ["requestState", "inputRequests"]) {
     if (doc.get(message.params, name) !== undefined)
       return { kind: "dropped", detail: "state_in_notification" };
   }
+  const edits = isTask
+    ? judgeTaskNotification(context.roundTrip, call, doc, message)
+    : acknowledgedEdits(call, doc, message);
+  if (typeof edits === "string") return { kind: "dropped", detail: edits };
   if (isHiddenUpdate(authorizer, call.journey.principal, doc, message))
     return { kind: "dropped", detail: "hidden_resource" };
   context.watch ??= new NotificationWatch(call.doc, call.message);
   const acted = context.watch.findings(doc, message).filter((finding) => call.journey.acts(finding));
   return acted[0] === undefined
-    ? { kind: "notification", bytes: doc.bytes }
+    ? { kind: "notification", bytes: edits.length === 0 ? doc.bytes : splice(doc.bytes, edits) }
     : { kind: "dropped", detail: acted[0].detail };
 }
 
@@ -126,7 +135,7 @@ function judgeResult(context: AnswerContext, doc: JsonText, result: Node, idEdit
   const { call, redeemed, roundTrip } = context;
   if (doc.kind(result) !== "object") throw new Refusal("upstream_fault", "result_shape");
   const final = (
-    outcome: "complete" | "tool_error" | "input_required",
+    outcome: "complete" | "tool_error" | "input_required" | "task",
     { edits, hidden = 0 }: { readonly edits: readonly Edit[]; readonly hidden?: number },
     sealed?: Claims,
   ): Answer => ({
@@ -143,18 +152,13 @@ function judgeResult(context: AnswerContext, doc: JsonText, result: Node, idEdit
       return final("input_required", round, round.claims);
     }
     case "complete":
-      return final(
-        isToolError(call, doc, result) ? "tool_error" : "complete",
-        complete(context, doc, result, false),
-      );
-    case undefined:
-      return final(
-        isToolError(call, doc, result) ? "tool_error" : "complete",
-        complete(context, doc, result, true),
-      );
+    case undefined: {
+      const task = ofTask(context, doc, result);
+      const failed = task?.isToolError ?? isToolError(call, doc, result);
+      return final(failed ? "tool_error" : "complete", complete(context, doc, result, task));
+    }
     case "task":
-      // An extension that the gateway took out of the declared capabilities.
-      throw new Refusal("upstream_fault", "unasked_task");
+      return final("task", { edits: sealTask(roundTrip, call, redeemed, doc, result) });
     default:
       throw new Refusal("upstream_fault", "result_type");
   }
@@ -174,13 +178,31 @@ function isToolError(call: Call, doc: JsonText, result: Node): boolean {
   return call.message.method === "tools/call" && isError !== undefined && doc.kind(isError) === "true";
 }
 
-/** @param untyped it has no resultType, which counts as complete (basic/index) */
-function complete(context: AnswerContext, doc: JsonText, result: Node, untyped: boolean): Filtered {
+/** What a result says of the task that the request was about, if it was about one. @throws Refusal */
+function ofTask({ call, roundTrip }: AnswerContext, doc: JsonText, result: Node): JudgedTask | undefined {
+  const own = call.tasks?.own;
+  if (own === undefined) return undefined;
+  const task = judgeTask(roundTrip, call, own, doc, result, call.message.method === "tasks/get");
+  if (task.asked.length > 0) call.journey.draft.asked = task.asked;
+  return task;
+}
+
+/** @param task what the result says of a task, which has been judged */
+function complete(
+  context: AnswerContext,
+  doc: JsonText,
+  result: Node,
+  task: JudgedTask | undefined,
+): Filtered {
   const { authorizer, call, redeemed } = context;
   const { journey } = call;
   const { method } = call.message;
-  // A result of a request that carried answers must not be cached either (server/utilities/caching).
-  const answered = redeemed !== undefined || call.doc.get(call.params, "inputResponses") !== undefined;
+  const untyped = doc.get(result, "resultType") === undefined;
+  // A result of a request that carried answers must not be cached either (server/utilities/caching). Of tasks nothing is cached, and
+  // their ttlMs is something else.
+  const answered =
+    task === undefined &&
+    (redeemed !== undefined || call.doc.get(call.params, "inputResponses") !== undefined);
   const personal = answered || (isList(method) && !authorizer.open);
   judgeResultRules(call, doc, result);
   // Somebody was sent to an address: what they were given there is not for the client.
@@ -194,6 +216,7 @@ function complete(context: AnswerContext, doc: JsonText, result: Node, untyped: 
   const unhinted = hint !== undefined && journey.acts(hint);
   const set: Record<string, string> =
     personal || unhinted || unshared ? privateMembers(doc, result, isCacheable(method)) : {};
+  // Absent counts as complete (basic/index).
   if (untyped && journey.acts({ rule: "protocol/result-type-missing", detail: "missing" })) {
     set["resultType"] = '"complete"';
   }
@@ -201,11 +224,12 @@ function complete(context: AnswerContext, doc: JsonText, result: Node, untyped: 
   if (!authorizer.open && doc.get(result, "cacheScope") !== undefined) set["cacheScope"] = '"private"';
   // Some servers mark a state-only round complete (Go SDK); its state must not leave in clear.
   const remove = new Set(["requestState"].filter((name) => doc.get(result, name) !== undefined));
-  if (doc.get(result, "inputRequests") !== undefined)
+  if (task === undefined && doc.get(result, "inputRequests") !== undefined)
     throw new Refusal("upstream_fault", "questions_in_complete");
   const { edits, hidden } = filterList(authorizer, journey.principal, doc, result, method, dropped);
   const all = [
     ...edits,
+    ...(task?.edits ?? []),
     ...(method === "server/discover" ? discoverEdits(call, doc, result) : []),
     ...(remove.size > 0 || Object.keys(set).length > 0 ? editObject(doc, result, { set, remove }) : []),
   ];
@@ -244,7 +268,8 @@ function discoverEdits(call: Call, doc: JsonText, result: Node): Edit[] {
     }
   }
   const extensions = doc.get(doc.get(result, "capabilities"), "extensions");
-  if (extensions !== undefined && doc.get(extensions, TASKS_EXTENSION) !== undefined) {
+  const servesTasks = call.journey.route.config.tasks === "pass";
+  if (!servesTasks && extensions !== undefined && doc.get(extensions, TASKS_EXTENSION) !== undefined) {
     edits = edits.concat(editObject(doc, extensions, { remove: new Set([TASKS_EXTENSION]) }));
   }
   return edits;

@@ -10,6 +10,7 @@ import type { RequestMessage } from "./mcp/message.ts";
 import type { Target } from "./mcp/methods.ts";
 import type { ModesByTool } from "./rules/modes.ts";
 import type { SeenLists } from "./seen-lists.ts";
+import type { TaskUse } from "./tasks/task-id.ts";
 import type { Credential } from "./upstream/credentials.ts";
 import type { Upstream } from "./upstream/dispatch.ts";
 
@@ -48,6 +49,8 @@ export interface Call {
   readonly target: Target | undefined;
   /** What the client declared, before policy narrowed it. */
   readonly declared: Declared;
+  /** Absent where the route serves no tasks, or this request does not declare the extension. */
+  readonly tasks?: TaskUse | undefined;
   /** What may be asked now, by policy and by what operators set at run time. */
   readonly allow: ReadonlySet<Ask>;
 }

@@ -85,6 +85,8 @@ export const REFUSALS = {
   unknown_prompt: { status: 200, rpc: -32602, message: "Unknown prompt" },
   unknown_resource: { status: 200, rpc: -32602, message: "Resource not found" },
   arguments_forbidden: { status: 403, rpc: -32602, message: "Policy does not allow these arguments" },
+  // tasks
+  unknown_task: { status: 200, rpc: -32602, message: "Task not found" },
   // capability
   missing_capability: {
     status: 400,

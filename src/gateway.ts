@@ -1,7 +1,7 @@
 /**
  * The gateway: one list of stages that every request runs down once. Each may refuse, none may be skipped.
  *
- *   request    framing → principal → json → protocol → authorization → capability → retry → upstream
+ *   request    framing → principal → json → protocol → tasks → authorization → capability → retry → upstream
  *   response   message → protocol → questions → seal → lists (response.ts, answer.ts) → outcome → audit
  *
  * Stages throw refusals; `http/server.ts` maps them once. Legacy traffic leaves the list after `protocol` (legacy.ts).
@@ -32,6 +32,7 @@ import { answer, repeat } from "./response.ts";
 import { type KeptAnswer, type Repeats, recallResult } from "./round-trip/repeat.ts";
 import { openRetry, type Retry, type RoundTripContext, redeem } from "./round-trip/retry.ts";
 import type { Versions } from "./seen-lists.ts";
+import { listenedEdits, openTaskRequest, openTasks } from "./tasks/request.ts";
 import { modernHeaders } from "./upstream/credentials.ts";
 import { send } from "./upstream/send.ts";
 
@@ -81,8 +82,10 @@ export async function serve(
     message,
     name: mirroredName(doc, message),
   });
+  // tasks
+  const tasks = openTasks(gateway.roundTrip, journey, doc, message);
   // authorization
-  const { target, refusal } = admit(gateway.authorizer, journey, doc, message);
+  const { target, refusal } = admit(gateway.authorizer, journey, doc, message, tasks);
   const tool = target?.kind === "tool" ? target.name : undefined;
   journey.modes = journey.route.modes(tool);
   judgeRequest(journey, doc, message);
@@ -102,13 +105,15 @@ export async function serve(
     version: era.version,
     target,
     declared,
+    tasks,
     // Asked again for each use: what operators forbid while the server works counts for what it answers.
     get allow() {
       const place = { principal: journey.principal, route: journey.route.config.path, tool };
       return gateway.roundTrip.overrides.asks(journey.route.allowedAsks(tool), place);
     },
   };
-  const narrowed = message.meta === undefined ? [] : narrow(doc, message.meta, call.allow);
+  const narrowed =
+    message.meta === undefined ? [] : narrow(doc, message.meta, call.allow, tasks !== undefined);
   return forward(gateway, call, { narrowed, refusal }, reply);
 }
 
@@ -187,10 +192,11 @@ async function forward(
   const openEnded = message.method === "subscriptions/listen";
   journey.enter(gateway.limits, openEnded ? "stream" : "request");
   // retry
-  const retry = openRetry(gateway.roundTrip, call);
+  const retry = openTaskRequest(gateway.roundTrip, call) ?? openRetry(gateway.roundTrip, call);
   noteRetry(journey, retry);
-  const body = splice(doc.bytes, [...judged.narrowed, ...retry.edits]);
-  const mirrored = { method: message.method, target: mirroredName(doc, message), version: call.version };
+  const body = splice(doc.bytes, [...judged.narrowed, ...retry.edits, ...listenedEdits(call)]);
+  const name = call.tasks?.own?.claims.task ?? mirroredName(doc, message);
+  const mirrored = { method: message.method, target: name, version: call.version };
   const headers = modernHeaders(journey.headers, mirrored, journey.route.credential);
   if (judged.refusal !== undefined) throw judged.refusal;
   judgeParams(journey, doc, call.params, annotationsOf(call));

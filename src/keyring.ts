@@ -13,6 +13,7 @@ const KEY_ID_LABEL = "sealgate/envelope/1/key-id";
 const MAC_LABEL = "sealgate/overrides/1/key";
 const MAC_KEY_BYTES = 32;
 const RESULTS_LABEL = "sealgate/results/1/key";
+const TASKS_LABEL = "sealgate/tasks/1/key";
 
 /** A configured secret: its label for people, and its bytes (32 or more, see `decodeSecret`). */
 export interface KeySource {
@@ -33,7 +34,13 @@ export interface KeyHandle {
   /** As `seal` and `open`, under a key of their own from the same secret: for answers that are kept for a repeat. */
   sealResult(nonce: Uint8Array, plaintext: Uint8Array, audience: string): Buffer;
   openResult(nonce: Uint8Array, sealed: Uint8Array, audience: string): Buffer | undefined;
-  /** HMAC-SHA256 under a key of its own from the same secret: for what gateways tell each other through a store. 32 bytes. */
+  /** The same under another key of its own: for what clients hold of tasks. `prefix` tells kinds of it apart. */
+  sealTask(nonce: Uint8Array, plaintext: Uint8Array, audience: string, prefix: string): Buffer;
+  openTask(nonce: Uint8Array, sealed: Uint8Array, audience: string, prefix: string): Buffer | undefined;
+  /**
+   * HMAC-SHA256 under a key of its own from the same secret: for what gateways tell each other, and for nonces that must come
+   * out the same everywhere. Each use begins its data with a label. 32 bytes.
+   */
   mac(data: Uint8Array): Buffer;
 }
 
@@ -56,6 +63,7 @@ class Key implements KeyHandle {
   readonly #keyId: Buffer;
   readonly #xaes: XaesKey;
   readonly #results: XaesKey;
+  readonly #tasks: XaesKey;
   readonly #macKey: KeyObject;
   /** The associated data that was needed last: a gateway has one audience. */
   #associated: { readonly audience: string; readonly data: Buffer } | undefined;
@@ -63,12 +71,18 @@ class Key implements KeyHandle {
   constructor(
     id: string,
     keyId: Buffer,
-    keys: { readonly xaes: XaesKey; readonly results: XaesKey; readonly mac: KeyObject },
+    keys: {
+      readonly xaes: XaesKey;
+      readonly results: XaesKey;
+      readonly tasks: XaesKey;
+      readonly mac: KeyObject;
+    },
   ) {
     this.id = id;
     this.#keyId = keyId;
     this.#xaes = keys.xaes;
     this.#results = keys.results;
+    this.#tasks = keys.tasks;
     this.#macKey = keys.mac;
     Object.freeze(this);
   }
@@ -92,6 +106,14 @@ class Key implements KeyHandle {
 
   openResult(nonce: Uint8Array, sealed: Uint8Array, audience: string): Buffer | undefined {
     return this.#results.open(nonce, sealed, this.#associatedData(audience));
+  }
+
+  sealTask(nonce: Uint8Array, plaintext: Uint8Array, audience: string, prefix: string): Buffer {
+    return this.#tasks.seal(nonce, plaintext, associatedData(this.#keyId, audience, prefix));
+  }
+
+  openTask(nonce: Uint8Array, sealed: Uint8Array, audience: string, prefix: string): Buffer | undefined {
+    return this.#tasks.open(nonce, sealed, associatedData(this.#keyId, audience, prefix));
   }
 
   mac(data: Uint8Array): Buffer {
@@ -236,13 +258,15 @@ function deriveKey(id: string, secret: Buffer): { key: Key; fingerprint: string 
     Buffer.from(hkdfSync("sha256", secret, Buffer.alloc(0), label, bytes));
   const derived = derive(DERIVATION_LABEL, KEY_BYTES);
   const forResults = derive(RESULTS_LABEL, KEY_BYTES);
+  const forTasks = derive(TASKS_LABEL, KEY_BYTES);
   const forMac = derive(MAC_LABEL, MAC_KEY_BYTES);
   const digest = createHash("sha256").update(KEY_ID_LABEL).update(derived).digest();
   const key = new Key(id, digest.subarray(0, KEY_ID_BYTES), {
     xaes: new XaesKey(derived),
     results: new XaesKey(forResults),
+    tasks: new XaesKey(forTasks),
     mac: createSecretKey(forMac),
   });
-  for (const bytes of [derived, forResults, forMac]) bytes.fill(0);
+  for (const bytes of [derived, forResults, forTasks, forMac]) bytes.fill(0);
   return { key, fingerprint: digest.toString("hex") };
 }

@@ -24,6 +24,9 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set([
   "resources/read",
   "completion/complete",
   "subscriptions/listen",
+  "tasks/get",
+  "tasks/update",
+  "tasks/cancel",
   "initialize",
   "ping",
 ]);

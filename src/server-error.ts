@@ -35,7 +35,8 @@ export function judgeError(call: Call, authorizer: Authorizer, doc: JsonText, er
   if (code === URL_ELICITATION_REQUIRED) throw new Refusal("upstream_fault", "questions_in_error");
   if (code === MISSING_CAPABILITY) {
     const required = doc.get(doc.get(error, "data"), "requiredCapabilities");
-    throw judgeUpstreamMissing(required && doc.value(required), call.declared, call.allow);
+    const servesTasks = call.journey.route.config.tasks === "pass";
+    throw judgeUpstreamMissing(required && doc.value(required), call.declared, call.allow, servesTasks);
   }
   if (code === METHOD_NOT_FOUND && call.message.method === "server/discover") {
     if (call.journey.acts({ rule: "protocol/discover", detail: "discover" }))

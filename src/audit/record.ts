@@ -16,6 +16,7 @@ export type Outcome =
   | "complete"
   | "tool_error"
   | "input_required"
+  | "task"
   | "error"
   | "accepted"
   | "stream"
@@ -69,6 +70,8 @@ export interface AuditRecord {
   readonly chain?: string;
   readonly round?: number;
   readonly jti?: string;
+  /** Digest of a task's own id: joins the records of one task, and of attempts on it. */
+  readonly task?: string;
   /** Items of a list that this principal may not see. */
   readonly hidden?: number;
   /** Rules that were broken, what was done about it, and how they were broken; at most 32 different ones. */

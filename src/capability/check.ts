@@ -11,6 +11,7 @@ import {
   isTasksExtension,
   missingCapabilities,
   type Need,
+  TASKS_EXTENSION,
 } from "../mcp/capabilities.ts";
 import { isObject, own } from "../mcp/parsed.ts";
 import type { Question } from "../mcp/questions.ts";
@@ -57,17 +58,20 @@ export function checkStillAllowed(asked: readonly Asked[], allow: ReadonlySet<As
  * What to answer when the upstream itself refuses with -32021; `required` is its untrusted `data.requiredCapabilities`
  * (parsed JSON). A capability that the client has and policy took away: `question_forbidden`. Else `missing_capability`
  * with the well-known parts only, those that the client lacks if there are any. Not an object at all: `upstream_fault`.
+ * @param servesTasks the tasks extension is served on this route, so that declaring it would help
  */
 export function judgeUpstreamMissing(
   required: unknown,
   declared: Declared,
   allow: ReadonlySet<Ask>,
+  servesTasks = false,
 ): Refusal {
   if (!isObject(required)) return new Refusal("upstream_fault", "required_capabilities");
   const extensions = own(required, "extensions");
-  // The gateway takes the extension away from every client, so declaring it would not help.
-  if (isObject(extensions) && Object.keys(extensions).some(isTasksExtension))
-    return new Refusal("question_forbidden", "tasks");
+  if (isObject(extensions) && Object.keys(extensions).some(isTasksExtension)) {
+    // Where the gateway takes the extension away from every client, declaring it would not help.
+    return servesTasks ? refuseWithoutTasks() : new Refusal("question_forbidden", "tasks");
+  }
   const needs = wellKnown(required);
   const narrowed = firstForbidden(
     needs.filter((need) => declared[need]),
@@ -75,6 +79,12 @@ export function judgeUpstreamMissing(
   );
   if (narrowed !== undefined) return new Refusal("question_forbidden", narrowed);
   return refuseMissing(missingCapabilities(needs, declared) ?? capabilitiesFor(needs));
+}
+
+/** For a client that would use tasks and has not declared the extension in this very request. Source: SEP-2663, errors. */
+export function refuseWithoutTasks(): Refusal {
+  const requiredCapabilities = { extensions: { [TASKS_EXTENSION]: {} } };
+  return new Refusal("missing_capability", "tasks_undeclared", { data: { requiredCapabilities } });
 }
 
 function wellKnown(required: Readonly<Record<string, unknown>>): Need[] {

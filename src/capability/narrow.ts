@@ -9,9 +9,15 @@ import { capabilitiesOf, isTasksExtension } from "../mcp/capabilities.ts";
 
 /**
  * The edits that narrow the declaration in a request's `_meta`, which `parseDeclared` has accepted. No byte changes where
- * nothing is taken away; nothing is ever added. The tasks extension always goes: its questions carry no state.
+ * nothing is taken away; nothing is ever added.
+ * @param keepsTasks the tasks extension is served here; elsewhere it always goes, since its questions carry no state
  */
-export function narrow(doc: JsonText, meta: Node | undefined, allow: ReadonlySet<Ask>): Edit[] {
+export function narrow(
+  doc: JsonText,
+  meta: Node | undefined,
+  allow: ReadonlySet<Ask>,
+  keepsTasks = false,
+): Edit[] {
   const capabilities = capabilitiesOf(doc, meta);
   if (capabilities === undefined || doc.kind(capabilities) !== "object") return [];
   const remove = new Set<string>();
@@ -33,7 +39,7 @@ export function narrow(doc: JsonText, meta: Node | undefined, allow: ReadonlySet
   if (!allow.has("roots")) remove.add("roots");
 
   const extensions = doc.get(capabilities, "extensions");
-  if (extensions !== undefined && doc.kind(extensions) === "object") {
+  if (!keepsTasks && extensions !== undefined && doc.kind(extensions) === "object") {
     const tasks = Array.from(doc.members(extensions), ({ key }) => key).filter(isTasksExtension);
     if (tasks.length > 0) edits.push(...editObject(doc, extensions, { remove: new Set(tasks) }));
   }

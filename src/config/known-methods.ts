@@ -3,7 +3,7 @@
 /** What a method can name. */
 export type TargetKind = "tool" | "prompt" | "resource";
 
-/** Method → the kinds of name its calls carry; most carry none. */
+/** Method → the kinds of name its calls carry; most carry none. The id of a task carries the tool it came from. */
 export const METHOD_TARGETS: ReadonlyMap<string, readonly TargetKind[]> = new Map<
   string,
   readonly TargetKind[]
@@ -20,6 +20,9 @@ export const METHOD_TARGETS: ReadonlyMap<string, readonly TargetKind[]> = new Ma
   ["resources/list", []],
   ["resources/templates/list", []],
   ["subscriptions/listen", []],
+  ["tasks/get", ["tool"]],
+  ["tasks/update", ["tool"]],
+  ["tasks/cancel", ["tool"]],
   ["initialize", []],
   ["ping", []],
   ["logging/setLevel", []],

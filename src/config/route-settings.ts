@@ -158,6 +158,12 @@ export const route = z.strictObject({
     .describe(
       "Requests of revisions before 2026-07-28. Default: refuse; pass for anonymous use on a loopback listener.",
     ),
+  tasks: z
+    .enum(["refuse", "pass"])
+    .default("refuse")
+    .describe(
+      "The tasks extension: refuse it, or pass it with ids and questions bound to their caller. Default: refuse.",
+    ),
   audiences: some(text("an audience"))
     .exactOptional()
     .describe("Audiences accepted on this route. Default: those of the issuer, else the resource URL."),

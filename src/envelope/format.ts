@@ -95,9 +95,11 @@ const LENGTH_BYTES = 4;
 const HEAD_BYTES = KEY_ID_BYTES + NONCE_BYTES;
 
 /** Joins the parts to the text form. Sizes are the caller's promise. */
-export function printToken(parts: Parts): Sealed {
-  const bytes = Buffer.concat([parts.keyId, parts.nonce, parts.body]);
-  return (PREFIX + bytes.toString("base64url")) as Sealed;
+export const printToken = (parts: Parts): Sealed => printParts(PREFIX, parts) as Sealed;
+
+/** The same under another prefix: for what is no state. */
+export function printParts(prefix: string, { keyId, nonce, body }: Parts): string {
+  return prefix + Buffer.concat([keyId, nonce, body]).toString("base64url");
 }
 
 /**
@@ -105,12 +107,12 @@ export function printToken(parts: Parts): Sealed {
  * order that bounds the work before it is done: type, size, prefix, decoding, comparison.
  * `maxTokenBytes` counts the whole text. Throws EnvelopeError: `shape`, `size`, `prefix`, `encoding`.
  */
-export function parseToken(token: unknown, maxTokenBytes: number): Parts {
+export function parseToken(token: unknown, maxTokenBytes: number, prefix: string = PREFIX): Parts {
   if (typeof token !== "string") throw new EnvelopeError("shape");
   // Only ASCII can pass the comparison below, so UTF-16 units are bytes; negated so that a NaN limit refuses.
   if (!(token.length <= maxTokenBytes)) throw new EnvelopeError("size");
-  if (!token.startsWith(PREFIX)) throw new EnvelopeError("prefix");
-  const text = token.slice(PREFIX.length);
+  if (!token.startsWith(prefix)) throw new EnvelopeError("prefix");
+  const text = token.slice(prefix.length);
   const bytes = Buffer.from(text, "base64url");
   // Node skips foreign characters and ignores unused low bits and stray lengths. What it prints has none of that, so
   // comparing stops every second spelling of the same bytes.
@@ -132,8 +134,8 @@ export function isAudience(audience: unknown): audience is string {
  * The associated data: prefix, key id and audience, each behind its length in bytes as a 32-bit big-endian number.
  * The lengths keep one part from sliding into the next. `audience` must satisfy `isAudience`.
  */
-export function associatedData(keyId: Uint8Array, audience: string): Buffer {
-  return Buffer.concat([framed(Buffer.from(PREFIX)), framed(keyId), framed(Buffer.from(audience, "utf8"))]);
+export function associatedData(keyId: Uint8Array, audience: string, prefix: string = PREFIX): Buffer {
+  return Buffer.concat([framed(Buffer.from(prefix)), framed(keyId), framed(Buffer.from(audience, "utf8"))]);
 }
 
 function framed(part: Uint8Array): Buffer {

@@ -76,6 +76,17 @@ export function checkAnswers(doc: JsonText, inputResponses: Node, asked: readonl
   return { edits, findings };
 }
 
+/** The actions of checked answers to what was asked; a sampling or roots result has none and counts as `result`. For audit. */
+export function actionsIn(doc: JsonText, inputResponses: Node, asked: readonly Asked[]): string[] {
+  const given = new Map(doc.members(inputResponses).map(({ key, node }) => [key, node]));
+  return asked.flatMap(({ key }) => {
+    const answer = given.get(key);
+    if (answer === undefined) return [];
+    const action = doc.get(answer, "action");
+    return [action === undefined ? "result" : doc.string(action)];
+  });
+}
+
 /**
  * Whether every answer in the untrusted value of `inputResponses` is a yes, when no state says what was asked. False for
  * everything that somebody could read as a no, or that cannot be read.

@@ -20,7 +20,7 @@ export interface Declared {
 /** One thing that a question may need. */
 export type Need = keyof Declared;
 
-/** The extension that would let questions travel without a `requestState`; the gateway does not serve it. */
+/** The extension whose questions travel without a `requestState`; served where `routes[].tasks` says so. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
 const CAPABILITY_NAMES = knownNames("elicitation", "sampling", "roots", "extensions");
@@ -98,6 +98,12 @@ export function capabilitiesFor(needs: Iterable<Need>): Readonly<Record<string, 
     if (mode !== undefined) capabilities[name][mode] = {};
   }
   return capabilities;
+}
+
+/** Whether a request declares the tasks extension, by an object, as extensions are. Not for what `parseDeclared` refuses. */
+export function declaresTasks(doc: JsonText, meta: Node | undefined): boolean {
+  const extension = doc.get(doc.get(capabilitiesOf(doc, meta), "extensions"), TASKS_EXTENSION);
+  return extension !== undefined && doc.kind(extension) === "object";
 }
 
 /** Whether a name is the tasks extension, in whatever case. */

@@ -62,9 +62,10 @@ const NOTIFICATION_NAMES = knownNames(
 /** Resources that one `subscriptions/listen` may name. */
 const MAX_SUBSCRIPTIONS = 1000;
 
-const TASK_ID_METHODS: ReadonlySet<string> = new Set(["tasks/get", "tasks/update", "tasks/cancel"]);
+/** The methods of the tasks extension; each is about one task, named by `taskId`. Source: SEP-2663. */
+export const TASK_METHODS: ReadonlySet<string> = new Set(["tasks/get", "tasks/update", "tasks/cancel"]);
 
-/** Whether `method` belongs to the tasks extension, which the gateway does not serve. */
+/** Whether `method` lies in the names that the tasks extension has for itself. */
 export function isTaskMethod(method: string): boolean {
   return (
     method.startsWith("tasks/") ||
@@ -118,8 +119,9 @@ export function mirroredName(
   message: RequestMessage | NotificationMessage,
 ): string | undefined {
   if (MRTR_METHODS.has(message.method)) return targetOf(doc, message)?.name;
-  if (!TASK_ID_METHODS.has(message.method)) return undefined;
-  return stringAt(doc, doc.get(message.params, "taskId"), "tool", "taskId");
+  if (!TASK_METHODS.has(message.method)) return undefined;
+  // A sealed id is longer than any name.
+  return stringAt(doc, doc.get(message.params, "taskId"), "resource", "taskId");
 }
 
 /** `detail` names what is missing. */

@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import { MAX_LEEWAY_SECONDS } from "../redemption/store.ts";
+import { MAX_TASK_SECONDS } from "../tasks/task-id.ts";
 import {
   CAPABILITIES,
   type Entry,
@@ -83,7 +84,7 @@ export interface Making {
 export interface Lifetimes {
   /** `envelope.clockSkew`, in whole seconds, rounded up. */
   readonly skewSeconds: number;
-  /** From the birth of a chain until none of its states opens any more, in whole seconds. */
+  /** From the birth of a chain until none of its states, and no task of it, opens any more; in whole seconds. */
   readonly chainSeconds: number;
 }
 
@@ -118,13 +119,21 @@ export function makeRemoval({ id, until }: Entry, by: string, now: number): Remo
 const optional = (reason: string | undefined): { reason?: string } =>
   reason === undefined ? {} : { reason };
 
-/** The lifetimes of a configuration: the longest of all routes. */
+/** The lifetimes of a configuration: the longest of all routes. Ids of tasks live by far the longest. */
 export function lifetimesOf(config: {
   readonly envelope: { readonly ttl: number; readonly clockSkew: number };
-  readonly routes: readonly { readonly roundTrip: { readonly maxAge: number } }[];
+  readonly routes: readonly {
+    readonly roundTrip: { readonly maxAge: number };
+    readonly tasks?: "refuse" | "pass";
+  }[];
 }): Lifetimes {
   const { ttl, clockSkew } = config.envelope;
   const skewSeconds = Math.ceil(clockSkew / 1000);
-  const longest = Math.max(ttl, ...config.routes.map(({ roundTrip }) => roundTrip.maxAge));
+  const longest = Math.max(
+    ttl,
+    ...config.routes.map(({ roundTrip, tasks }) =>
+      tasks === "pass" ? Math.max(roundTrip.maxAge, MAX_TASK_SECONDS * 1_000) : roundTrip.maxAge,
+    ),
+  );
   return { skewSeconds, chainSeconds: Math.ceil(longest / 1000) + skewSeconds + MAX_LEEWAY_SECONDS };
 }

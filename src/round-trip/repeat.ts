@@ -36,7 +36,7 @@ export interface Repeats {
 export interface KeptAnswer {
   /** HTTP status of an answer with one JSON body. */
   readonly status: number;
-  readonly outcome: "complete" | "tool_error" | "input_required" | "error";
+  readonly outcome: "complete" | "tool_error" | "input_required" | "task" | "error";
   /** Kinds of the questions in it. */
   readonly asked: readonly Asked["kind"][];
   /** The whole JSON-RPC message. */

@@ -127,7 +127,7 @@ function nextClaims(
  * whatever the clocks of gateways and store say.
  * @throws Refusal `store_unavailable` while nobody can know of revocations
  */
-function birth({ overrides }: RoundTripContext, { journey }: Call, iat: number): number {
+export function birth({ overrides }: RoundTripContext, { journey }: Call, iat: number): number {
   if (!overrides.known()) throw new Refusal("store_unavailable", "overrides_never_read");
   return Math.max(iat, overrides.firstBirth(journey.principal, journey.route.config.path));
 }

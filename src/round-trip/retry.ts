@@ -15,7 +15,7 @@ import { digestParams } from "../json/canonical.ts";
 import type { Node } from "../json/scan.ts";
 import { type Edit, editObject } from "../json/splice.ts";
 import type { Keyring } from "../keyring.ts";
-import { agreesToAll, checkAnswers } from "../mcp/answers.ts";
+import { actionsIn, agreesToAll, checkAnswers } from "../mcp/answers.ts";
 import { MRTR_METHODS } from "../mcp/methods.ts";
 import type { Overrides } from "../overrides/overrides.ts";
 import { principalDigest } from "../principal/principal.ts";
@@ -117,7 +117,7 @@ export function openRetry(context: RoundTripContext, call: Call): Retry {
     kind: "retry",
     edits: [...edits, ...stateEdits],
     claims,
-    answers: actionsOf(call, answers, claims),
+    answers: answers === undefined ? [] : actionsIn(doc, answers, claims.asked),
   };
 }
 
@@ -182,18 +182,6 @@ export function presented(call: Call): Parameters<typeof checkBinding>[1] {
 function present(call: Call, name: string): Node | undefined {
   const node = call.doc.get(call.params, name);
   return node === undefined || call.doc.kind(node) === "null" ? undefined : node;
-}
-
-/** The actions of the answers to asked questions; a sampling or roots result has none and counts as `result`. */
-function actionsOf({ doc }: Call, answers: Node | undefined, claims: Claims): string[] {
-  if (answers === undefined) return [];
-  const given = new Map(doc.members(answers).map(({ key, node }) => [key, node]));
-  return claims.asked.flatMap(({ key }) => {
-    const answer = given.get(key);
-    if (answer === undefined) return [];
-    const action = doc.get(answer, "action");
-    return [action === undefined ? "result" : doc.string(action)];
-  });
 }
 
 /** Edits that take members out of `params`, where they stand there. */

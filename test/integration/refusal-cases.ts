@@ -199,6 +199,15 @@ export const CASES: Readonly<Record<RefusalCode, Case>> = {
     provoke: (p) => p.send(),
     cause: "policy",
   },
+  unknown_task: {
+    sections: route({ tasks: "pass" }),
+    provoke: (p) => {
+      const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
+      const message = { method: "tasks/get", params: { taskId: "t-81" } };
+      return p.send(message, { capabilities, headers: { "mcp-name": "t-81" } });
+    },
+    cause: "prefix",
+  },
   unknown_prompt: {
     sections: deny({ prompts: ["*"] }),
     provoke: (p) => p.send({ method: "prompts/get", params: { name: "brief" } }),

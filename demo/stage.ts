@@ -50,7 +50,9 @@ export async function openStage(): Promise<Stage> {
     const audit = collectAudit();
     const errors: string[] = [];
     const log = { info: ignore, warn: ignore, error: (_: object, message: string) => errors.push(message) };
-    const running = await start({ ...loaded, config }, { log, now, audit });
+    // Without its source: other ports than in the file must not be taken for a change of the file.
+    const { source: _, ...unfollowed } = loaded;
+    const running = await start({ ...unfollowed, config }, { log, now, audit });
     closers.push(() => running.close(0));
     return {
       issuer,

@@ -104,6 +104,8 @@ t.test("docs/operations.md lists the metrics there are, with their labels", asyn
   };
   metrics.observe(record);
   metrics.redemption("redeemed");
+  metrics.result("kept");
+  metrics.finding("/mcp", "elicitation/secret-field", "report");
   const { text } = await metrics.expose();
   const exposed = [...text.matchAll(/^# TYPE (\w+) \w+$/gm)].map(([, name = ""]) => {
     const sample = new RegExp(`^${name}(?:_bucket)?\\{([^}]*)\\}`, "m").exec(text)?.[1] ?? "";

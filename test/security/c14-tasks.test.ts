@@ -1,4 +1,4 @@
-/** C14: questions and answers that travel through tasks, where there is no `requestState`. */
+/** C14: questions and answers that travel through tasks, on routes that serve none (the default). */
 import t from "tap";
 import { result, type Script } from "../support/upstream.ts";
 import { answers, DONE, passes, refuses, setScene, TRANSFER, YES } from "./scene.ts";

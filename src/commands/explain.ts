@@ -18,11 +18,14 @@ import { compileCapability } from "../capability/policy.ts";
 import { loadConfig } from "../config/load.ts";
 import type { Ask, Config } from "../config/schema.ts";
 import { Refusal } from "../errors.ts";
-import { MRTR_METHODS } from "../mcp/methods.ts";
+import { MRTR_METHODS, TASK_METHODS } from "../mcp/methods.ts";
 import type { Principal } from "../principal/principal.ts";
 import { EXIT } from "./exit.ts";
 import { type GivenCall, parsePrincipal, readCall } from "./explain-input.ts";
 import { UsageError } from "./usage-error.ts";
+
+const TASK_CALL =
+  "--call is about a task, and only the gateway can read which tool that is of. Whoever may not call the tool has none of its tasks: explain tools/call with it";
 
 /** One operation of the message with what was decided of it. */
 interface Judged extends Explanation {
@@ -60,6 +63,7 @@ export async function explain(
   const { body, depth } = config.server.limits;
   for (const note of strangeness(principal, config)) process.stderr.write(`note: ${note}\n`);
   const { doc, message } = await readCall(options, { bytes: body, depth });
+  if (TASK_METHODS.has(message.method)) throw new UsageError(TASK_CALL);
   const routes = routesOf(config, options.route);
   let wanted: Wanted;
   try {

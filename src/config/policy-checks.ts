@@ -4,7 +4,7 @@
  * server may have methods of its own. Part of `cross-checks.ts`, pure like it.
  */
 import { compileGlob } from "../glob.ts";
-import { isTaskMethod } from "../mcp/methods.ts";
+import { isTaskMethod, TASK_METHODS } from "../mcp/methods.ts";
 import { checkArguments } from "./argument-checks.ts";
 import type { Step } from "./json-schema.ts";
 import { METHOD_TARGETS } from "./known-methods.ts";
@@ -24,9 +24,10 @@ const isEverything = (pattern: string): boolean => /^\*+$/.test(pattern);
 
 /** All checks of `authorization.policies`, and of patterns elsewhere. */
 export function checkPolicies(sections: Sound, report: Report): void {
+  const servesTasks = sections.routes?.some(({ tasks }) => tasks === "pass") ?? true;
   for (const [index, policy] of (sections.authorization?.policies ?? []).entries()) {
     const path = ["authorization", "policies", index];
-    checkMethods(policy, path, report);
+    checkMethods(policy, servesTasks, path, report);
     checkTargets(policy, path, report);
     checkPrincipal(policy, path, sections, report);
     checkReach(policy, path, sections, report);
@@ -46,14 +47,21 @@ export function checkPolicies(sections: Sound, report: Report): void {
 }
 
 /** Names of methods that nothing has. */
-function checkMethods({ methods = [] }: Policy, path: readonly Step[], report: Report): void {
+function checkMethods(
+  { methods = [] }: Policy,
+  servesTasks: boolean,
+  path: readonly Step[],
+  report: Report,
+): void {
   for (const [index, pattern] of methods.entries()) {
     const at = [...path, "methods", index];
+    const fits = compileGlob(pattern);
     if (isTaskMethod(pattern)) {
-      report.warning(at, "never matches: the tasks extension is not served");
+      if (!servesTasks) report.warning(at, "never matches: no route has tasks: pass");
+      else if (![...TASK_METHODS].some(fits))
+        report.warning(at, `never matches, allowed ${[...TASK_METHODS].join(", ")}`);
       continue;
     }
-    const fits = compileGlob(pattern);
     if ([...METHOD_TARGETS.keys()].some(fits) || foreignSign(pattern, false) !== undefined) continue;
     const near = nearest(pattern, [...METHOD_TARGETS.keys()]);
     const hint =

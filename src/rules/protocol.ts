@@ -236,6 +236,16 @@ export const TASKS = {
     action: "refuse",
     core: "A task id alone says nothing about who brings it; routes[].tasks is the setting.",
   },
+  "tasks/question-key": {
+    meaning:
+      "An answer that is brought to a task is to a question of this task, under the key it was asked by.",
+    page: "seps/2663-tasks-extension",
+    level: "MUST",
+    side: "client",
+    rows: [],
+    action: "refuse",
+    core: "Nothing else says what was asked, and so whether the answer fits.",
+  },
   "tasks/unasked-task": {
     meaning: "A request becomes a task only if it is a tools/call that declared the extension.",
     page: "seps/2663-tasks-extension",

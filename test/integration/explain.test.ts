@@ -301,7 +301,8 @@ t.test("what cannot be asked about is said in words", async (t) => {
     [{ call: "@/no/such" }, /the file cannot be read: ENOENT/],
     [{ call: "{}", name: "x" }, /--name and --arguments go with the name of a method/],
     [{ call: "tools/call", name: undefined }, /refused whatever policy says/],
-    [{ call: "tasks/get" }, /refused whatever policy says: Method not found/],
+    [{ call: "tasks/list" }, /refused whatever policy says: Method not found/],
+    [{ call: "tasks/get" }, /only the gateway can read which tool that is of/],
     [{ call: "tools/list", route: "/c" }, /--route is none of \/a, \/b/],
   ] as const) {
     const given = { principal: ALICE, call: "tools/call", name: undefined, ...more };

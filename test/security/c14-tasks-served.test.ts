@@ -89,7 +89,8 @@ t.test("an id that is not this caller's here gets one answer, and nothing goes u
       const expected = { status: 200, code: -32602 };
       const reply = await refuses(t, scene, () => about(method, taken, more, options), expected);
       t.equal(plain(reply), NOT_FOUND, `${method} ${cause}`);
-      t.match(scene.gateway.audit.at(-1), { code: "unknown_task", cause });
+      const rules = [{ id: "tasks/method", mode: "enforce", detail: cause }];
+      t.match(scene.gateway.audit.at(-1), { code: "unknown_task", cause, rules });
     }
     const reply = await about(
       method,

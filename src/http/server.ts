@@ -22,6 +22,7 @@ import { acceptsAnswers, checkMediaTypes, type Headers, readHeaders, waitsForCon
 import { isMetadataMethod, sendMetadata } from "./metadata.ts";
 import { checkHost, checkOrigin, preflightHeaders } from "./origin.ts";
 import { decodePath, pathOf, shapeOf } from "./paths.ts";
+import { readOut } from "./read-out.ts";
 import { asRefusal, errorAnswer, toolErrorBody } from "./respond.ts";
 
 declare module "fastify" {
@@ -105,7 +106,10 @@ export function buildServer(parts: ServerParts): Server {
       throw new Refusal("not_found", "path", { headers: CLOSE });
     await sendMetadata(document, request.method, reply);
   });
-  app.setErrorHandler((error, request, reply) => fail(error, request, reply));
+  app.setErrorHandler(async (error, request, reply) => {
+    if (maySendOn(error, request)) await readOut(request.raw);
+    return fail(error, request, reply);
+  });
   let presented = secrets.tls;
   inForce.onReplaced(({ settings, judgement }) => {
     const { tls } = settings.loaded.secrets;
@@ -202,6 +206,17 @@ export function buildServer(parts: ServerParts): Server {
       await serve(gateway, journey, reply, Buffer.isBuffer(body) ? body : Buffer.alloc(0));
     }
     return reply;
+  }
+
+  /** Whether a client whose connection is closed after the answer may be sending still. In doubt about framing nothing is read. */
+  function maySendOn(thrown: unknown, { raw }: FastifyRequest): boolean {
+    const { code, headers } = asRefusal(fromFramework(thrown));
+    const closes = headers["connection"] === "close" || code === "body_too_large";
+    return (
+      closes &&
+      code !== "malformed_http" &&
+      !waitsForContinue(raw, new Map([["expect", raw.headers.expect ?? ""]]))
+    );
   }
 
   /** The mapper's one caller. */

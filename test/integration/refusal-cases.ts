@@ -293,7 +293,7 @@ export const CASES: Readonly<Record<RefusalCode, Case>> = {
       redemption: { store: "redis" },
     }),
     provoke: (p) => p.send(),
-    cause: "epoch_never_read",
+    cause: "overrides_never_read",
   },
   shutting_down: {
     script: "held",

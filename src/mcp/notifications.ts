@@ -119,7 +119,8 @@ function isWithin(uri: string, subscribed: string | undefined): boolean {
 }
 
 function isSameId(a: string, b: string): boolean {
-  return /^["\d-]/.test(a) && sameId(a, b);
+  // Some servers print a number as a string here.
+  return /^["\d-]/.test(a) && (sameId(a, b) || a === `"${b}"`);
 }
 
 function stringOf(doc: JsonText, node: Node | undefined): string | undefined {

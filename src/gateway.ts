@@ -18,13 +18,13 @@ import type { Config } from "./config/schema.ts";
 import type { Claims } from "./envelope/format.ts";
 import { Refusal } from "./errors.ts";
 import type { Journey, Witnesses } from "./journey.ts";
-import { JsonError, type JsonText, type Node, scan } from "./json/scan.ts";
+import { JsonError, type JsonText, scan } from "./json/scan.ts";
 import { type Edit, splice } from "./json/splice.ts";
 import { refuseLegacy, serveLegacy } from "./legacy.ts";
 import type { Limits } from "./limits.ts";
 import { parseDeclared } from "./mcp/capabilities.ts";
 import { decideEra } from "./mcp/era.ts";
-import { type NotificationMessage, parseClientMessage } from "./mcp/message.ts";
+import { type NotificationMessage, parseClientMessage, readableId } from "./mcp/message.ts";
 import { MRTR_METHODS, mirroredName } from "./mcp/methods.ts";
 import { checkMirrored } from "./mcp/mirrored-headers.ts";
 import { judgeParams, judgeRequest } from "./request-rules.ts";
@@ -125,15 +125,6 @@ function scanClient(body: Buffer, limits: Config["server"]["limits"]): JsonText 
     if (!(error instanceof JsonError)) throw error;
     throw new Refusal("parse_error", error.fault, { data: { fault: error.fault, offset: error.offset } });
   }
-}
-
-/** The id for an error answer, also to a message that is no valid request: a string or an integer, as sent. */
-function readableId(doc: JsonText): string | null {
-  const id: Node | undefined = doc.get(doc.root, "id");
-  if (id === undefined) return null;
-  const kind = doc.kind(id);
-  if (kind === "string") return doc.wellFormed(id) ? doc.raw(id) : null;
-  return kind === "number" && /^-?\d+$/.test(doc.raw(id)) ? doc.raw(id) : null;
 }
 
 /** A notification goes up without a body coming back. Nothing in one can be answered, so state in one is refused. */

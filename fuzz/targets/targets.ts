@@ -9,6 +9,7 @@ import { framing } from "./framing.ts";
 import { messages } from "./messages.ts";
 import { mirror } from "./mirror.ts";
 import { scanner } from "./scanner.ts";
+import { tasks } from "./tasks.ts";
 
 export const TARGETS: readonly Target[] = [
   scanner,
@@ -17,6 +18,7 @@ export const TARGETS: readonly Target[] = [
   events,
   mirror,
   messages,
+  tasks,
   envelope,
   claims,
   framing,

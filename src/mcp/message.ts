@@ -118,6 +118,15 @@ function text(doc: JsonText, node: Node, fail: Fail): string {
   return doc.string(node);
 }
 
+/** The id for an error answer, also to a message that is no valid request: a string or an integer, as sent. */
+export function readableId(doc: JsonText): string | null {
+  const id = doc.get(doc.root, "id");
+  if (id === undefined) return null;
+  const kind = doc.kind(id);
+  if (kind === "string") return doc.wellFormed(id) ? doc.raw(id) : null;
+  return kind === "number" && INTEGER.test(doc.raw(id)) ? doc.raw(id) : null;
+}
+
 function readId(doc: JsonText, id: Node | undefined, from: "client" | "server", fail: Fail): string {
   if (id === undefined || !isId(doc, id, from)) throw fail("id");
   return doc.raw(id);

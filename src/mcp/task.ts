@@ -27,6 +27,8 @@ const TASK_NAMES = knownNames(
   "error",
   "_meta",
 );
+/** Those of what a call came to; it may have members of its own beside them. */
+const RESULT_NAMES = knownNames("_meta", "resultType", "inputRequests", "requestState");
 const ERROR_NAMES = knownNames("code", "message", "data");
 /** Retired here: it carried questions inside an error. */
 const URL_ELICITATION_REQUIRED = -32042;
@@ -88,7 +90,7 @@ function readStatus(doc: JsonText, node: Node | undefined): string | undefined {
 
 /** What the call came to: a whole result, and no other question or task. */
 function checkResult(doc: JsonText, result: Node): void {
-  if (doc.kind(result) !== "object" || hasTwin(doc, result, TASK_NAMES)) throw fault("task_result");
+  if (doc.kind(result) !== "object" || hasTwin(doc, result, RESULT_NAMES)) throw fault("task_result");
   const type = doc.get(result, "resultType");
   if (type !== undefined && (doc.kind(type) !== "string" || doc.looseString(type) !== "complete"))
     throw fault("task_result");

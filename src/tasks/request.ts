@@ -173,7 +173,7 @@ function openKey(context: RoundTripContext, own: OpenedTask, key: string): Asked
   }
 }
 
-/** The untrusted list of ids that a subscription names; undefined where it has none. @throws Refusal `invalid_params`, `invalid_request` */
+/** The untrusted list of ids that a subscription names; undefined where it names none. @throws Refusal `invalid_params`, `invalid_request` */
 function listenedIds(doc: JsonText, message: RequestMessage): Node | undefined {
   if (message.method !== "subscriptions/listen") return undefined;
   const filter = doc.get(message.params, "notifications");
@@ -182,7 +182,7 @@ function listenedIds(doc: JsonText, message: RequestMessage): Node | undefined {
   if (ids === undefined || doc.kind(ids) === "null") return undefined;
   if (doc.kind(ids) !== "array") throw new Refusal("invalid_params", "task_ids");
   if (doc.count(ids) > MAX_LISTENED) throw new Refusal("invalid_params", "too_many_subscriptions");
-  return ids;
+  return doc.count(ids) === 0 ? undefined : ids;
 }
 
 function idAt(doc: JsonText, node: Node | undefined): string {

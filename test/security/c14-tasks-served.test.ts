@@ -133,6 +133,10 @@ t.test("without the extension in this very request there are no tasks", async (t
     code: -32021,
   });
   t.match(reply.json.error.data, lacking);
+  const none = { method: "subscriptions/listen", params: { notifications: { taskIds: [] } } };
+  scene.upstream.script = answers(DONE);
+  await passes(t, scene, () => scene.gateway.call(none, { token: scene.owner, ...bare }));
+  scene.upstream.script = server.script;
   const call = { method: "tools/call", params: { name: "report", arguments: {} } };
   for (const capabilities of [
     { elicitation: {} },

@@ -92,6 +92,14 @@ t.test("an upstream that refuses for a capability", async (t) => {
   t.same(judge({ evil: {} }, NONE, ALL), missing({}));
   t.same(judge({ elicitation: "form", roots: true }, NONE, ALL), missing({}));
   t.same(judge({ extensions: { "io.modelcontextprotocol/tasks": {} } }, NONE, ALL), forbidden("tasks"));
+  const extensions = { "io.modelcontextprotocol/tasks": {} };
+  const served = judgeUpstreamMissing({ extensions, evil: 1 }, NONE, new Set(ALL), true);
+  t.match(served, { code: "missing_capability", data: { requiredCapabilities: { extensions } } });
+  t.same(
+    Object.keys(Object(served.data["requiredCapabilities"])),
+    ["extensions"],
+    "where declaring it helps",
+  );
   t.same(judge(JSON.parse('{"__proto__":{"roots":{}}}'), NONE, ALL), missing({}));
   for (const bad of [undefined, null, [], "elicitation"])
     t.match(judge(bad, NONE, ALL), { code: "upstream_fault", detail: "required_capabilities" });

@@ -57,6 +57,14 @@ t.test("no declaration, no edit", async (t) => {
   t.same(narrow(doc, doc.root, new Set()), []);
 });
 
+t.test("the tasks extension stays where it is served, and nothing else for that", async (t) => {
+  const text = '{"roots":{},"extensions":{"io.modelcontextprotocol/tasks":{},"a/b":{}}}';
+  const meta = `{"io.modelcontextprotocol/clientCapabilities":${text}}`;
+  const doc = scan(Buffer.from(meta), LIMITS);
+  const left = splice(doc.bytes, narrow(doc, doc.root, new Set(), true)).toString();
+  t.equal(left, meta.replace('"roots":{},', ""));
+});
+
 t.test("what is left is the intersection of declaration and policy", async (t) => {
   const capabilities = fc
     .record(

@@ -2,6 +2,7 @@ import t from "tap";
 import { scan } from "../../../src/json/scan.ts";
 import {
   type Declared,
+  declaresTasks,
   missingCapabilities,
   type Need,
   parseDeclared,
@@ -45,6 +46,20 @@ t.test("reads what a request declares", async (t) => {
   const doc = scan(Buffer.from('{"elicitation":{}}'), { bytes: 64, depth: 8 });
   t.same(parseDeclared(doc, doc.root), NONE, "nothing beside the declaration counts");
   t.same(parseDeclared(doc, undefined), NONE, "no _meta");
+});
+
+t.test("the tasks extension is declared by an object, under its own name", async (t) => {
+  const declares = (extensions: string): boolean => {
+    const text = `{"io.modelcontextprotocol/clientCapabilities":{"extensions":${extensions}}}`;
+    const doc = scan(Buffer.from(text), { bytes: 1_024, depth: 8 });
+    return declaresTasks(doc, doc.root);
+  };
+  t.ok(declares('{"io.modelcontextprotocol/tasks":{}}'));
+  t.ok(declares('{"io.modelcontextprotocol\\/tasks":{"x":1}}'));
+  for (const value of ["null", "true", "[]", '""'])
+    t.notOk(declares(`{"io.modelcontextprotocol/tasks":${value}}`), value);
+  for (const other of ["{}", "null", "[]", '{"io.modelcontextprotocol/Tasks":{}}'])
+    t.notOk(declares(other), other);
 });
 
 t.test("wrong types and twins are refused", async (t) => {

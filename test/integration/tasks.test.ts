@@ -5,6 +5,7 @@ import {
   type Message,
   meta,
   mirrored,
+  PUBLIC_URL,
   type Reply,
   startGateway,
 } from "../support/gateway.ts";
@@ -240,6 +241,25 @@ t.test("ids and keys hold on another replica, after a restart, and through a rot
   t.equal(keysOf(before).length, 1);
   t.same(keysOf(after), keysOf(before), "what was asked is not asked again");
   t.match((await poll({ primary: "new", ring: [key("new")] })).json.error.data, { reason: "unknown_task" });
+});
+
+t.test("nobody is asked what could not be brought back", async (t) => {
+  const limits = { body: "16KiB" };
+  const listening = { listen: "127.0.0.1:0", publicUrl: PUBLIC_URL, allowedHosts: ["127.0.0.1"], limits };
+  const { server, gateway, about, create } = await setUp(t, { server: listening });
+  const taskId = await create();
+  const asking = async (options: number): Promise<Reply> => {
+    const name = { type: "string", enum: Array.from({ length: options }, (_, i) => `option ${i}`) };
+    const requestedSchema = { type: "object", properties: { name } };
+    const question = { ...NAME_FORM, params: { message: "Which?", requestedSchema } };
+    Object.assign(server.tasks.get("task-1") ?? {}, { status: "input_required", questions: { q: question } });
+    return about("tasks/get", taskId);
+  };
+  t.match((await asking(1_000)).json.error, { code: -32603 });
+  t.match(gateway.audit.at(-1), { code: "upstream_fault", cause: "schema_too_large" });
+  const [key = ""] = Object.keys((await asking(500)).json.result.inputRequests);
+  const inputResponses = { [key]: { action: "accept", content: { name: "option 499" } } };
+  t.match((await about("tasks/update", taskId, { inputResponses })).json.result, { resultType: "complete" });
 });
 
 t.test("server/discover offers the extension", async (t) => {

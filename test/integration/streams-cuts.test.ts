@@ -132,11 +132,22 @@ t.test("every event is on its way before the next one is written", async (t) => 
 t.test("a listen stream flushes too", async (t) => {
   const held = holding();
   const { gateway } = await setUp(t, held.script);
-  const message = { method: "subscriptions/listen" };
+  const notifications = { toolsListChanged: true };
+  const message = { method: "subscriptions/listen", params: { notifications } };
   const opening = openStream(gateway.url, { headers: mirrored(message), body: textOf("1", message) });
   const { response } = await held.next();
-  response.writeHead(200, STREAM).write(asEvent(NOTE));
-  const stream = await opening;
-  await stream.until(NOTE);
-  stream.leave();
+  const event = (method: string, params: object): string =>
+    JSON.stringify({
+      jsonrpc: "2.0",
+      method: `notifications/${method}`,
+      params: { _meta: { "io.modelcontextprotocol/subscriptionId": 1 }, ...params },
+    });
+  response.writeHead(200, STREAM);
+  const stream = [event("subscriptions/acknowledged", { notifications }), event("tools/list_changed", {})];
+  response.write(asEvent(stream[0] ?? ""));
+  const opened = await opening;
+  await opened.until(stream[0] ?? "");
+  response.write(asEvent(stream[1] ?? ""));
+  await opened.until(stream[1] ?? "");
+  opened.leave();
 });

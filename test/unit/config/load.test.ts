@@ -75,7 +75,12 @@ capability:
     rejection: "tool-error",
     answersWithoutState: "refuse",
   });
-  t.same(route?.capability, { allow: [], tools: [{ match: ["x*"], allow: ["sampling"] }] });
+  t.same(route?.capability, {
+    allow: [],
+    requires: [],
+    tools: [{ match: ["x*"], allow: ["sampling"] }],
+    url: {},
+  });
 });
 
 t.test("legacy: pass by default only for anonymous use on loopback", async (t) => {
@@ -114,7 +119,7 @@ routes:
   - path: /mcp/
     legacy: true
 envelope: { ttl: 600 }
-rules: {}
+unheard: {}
 __proto__: { x: 1 }
 `,
   );
@@ -130,7 +135,7 @@ __proto__: { x: 1 }
     '9:11 routes[0].path: must not end with /, found "/mcp/", allowed a path such as /mcp or /team/mcp: letters, digits, - . _ ~, no slash at the end',
     "10:13 routes[0].legacy: is not a known value, found true, allowed refuse | pass",
     "11:18 envelope.ttl: has the wrong type, found 600, allowed a duration with its unit (500ms, 10s, 5m, 1h) from 1s to 24h",
-    ...["12:1 rules", "13:1 __proto__"].map(
+    ...["12:1 unheard", "13:1 __proto__"].map(
       (at) =>
         `${at}: unknown setting, allowed version, server, admin, redis, authentication, keys, envelope, roundTrip, redemption, capability, authorization, routes, errors, audit, log`,
     ),

@@ -193,12 +193,12 @@ t.test("no ghosts among warnings", async (t) => {
 t.test("a setting that stands twice hides nothing, and warnings come with problems", async (t) => {
   const { problems, warnings } = await load(
     t,
-    `${SOUND}log: { level: info, level: loud }\nadmin: { listen: "0.0.0.0:9090" }\nrules: {}\n`,
+    `${SOUND}log: { level: info, level: loud }\nadmin: { listen: "0.0.0.0:9090" }\nruler: {}\n`,
   );
   t.match(problems, [
     /^10:21 log\.level: stands here twice, first in line 10$/,
     /^10:28 log\.level: is not a known value/,
-    /^12:1 rules: unknown setting/,
+    /^12:1 ruler: unknown setting/,
   ]);
   t.match(warnings, [/^1:1 keys: is absent/, /^11:18 admin\.listen: is an address that others/]);
 });

@@ -20,8 +20,8 @@ import {
   shapeFault,
   stringOf,
 } from "./answer-shape.ts";
-import { JsonNumber, parseExact } from "./exact-number.ts";
 import { checkForm, fieldNames } from "./form.ts";
+import { JsonNumber, parseExact } from "./number.ts";
 import { MAX_QUESTIONS } from "./questions.ts";
 import { type RootsFault, rootsFault, rootsFindings } from "./roots.ts";
 

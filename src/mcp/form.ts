@@ -3,9 +3,8 @@
  * Never recursive, never an expression of the server's. Source: MCP 2026-07-28, elicitation; JSON Schema 2020-12
  * where the subset uses it.
  */
-import { isWhole, numberText } from "./exact-number.ts";
 import { FORMATS } from "./formats.ts";
-import { compareNumbers } from "./number.ts";
+import { compareNumbers, isWhole, numberText } from "./number.ts";
 import { isObject, type Json, own } from "./parsed.ts";
 
 /** Why an answer does not fit its form. */

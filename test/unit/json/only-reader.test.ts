@@ -10,12 +10,20 @@ const PARSERS: Readonly<Record<string, string>> = {
   "json/text.ts": "one string, or one value to look at, that the scan has passed",
   "json/duplicate.ts": "one key that the scan has passed",
   "mcp/message.ts": "two ids that the scan has passed",
-  "mcp/answers.ts": "a schema out of our own envelope, which the scan had passed",
+  "mcp/number.ts": "a value or a schema that the scan has passed, with its numbers as written",
+  "mcp/sensitive.ts": "a text inside a state, only to look for secrets in it",
+  "overrides/entry.ts": "an entry of our own store, which must fit its schema",
+  "round-trip/repeat.ts": "what our own key has authenticated",
+  "tasks/task-id.ts": "what our own key has authenticated",
   "binding.ts": "an id that the scan has passed",
   "envelope/claims.ts": "what our own key has authenticated; it must print to the same bytes again",
   "config/material.ts": "a key set that the operator wrote",
   "principal/document.ts": "documents of issuers that the operator named",
   "command-line.ts": "our own package.json",
+  "admin/client.ts": "the answer of the operator's own gateway, for a command",
+  "commands/explain-input.ts": "a principal that the operator wrote",
+  "commands/health.ts": "the answer of the operator's own gateway, for a command",
+  "commands/init-options.ts": "our own package.json",
 };
 
 t.test("nothing else parses JSON", async (t) => {

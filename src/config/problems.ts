@@ -57,22 +57,34 @@ const TYPES: Readonly<Record<string, string>> = {
   number: "a number",
 };
 
-/** The second half of a message, from the schema's own issue. */
+/** How zod's own texts begin. */
+const ZOD_TEXT = /^(Invalid|Too|Unrecognized)/;
+
+/** The second half of a message, from the schema's own issue; of a union, what each of its members allows. */
 function allowed(issue: z.core.$ZodIssue): string {
   if (issue.code === "custom") return String(issue.params?.["allowed"] ?? "");
   if (issue.code === "invalid_value") return issue.values.map(String).join(" | ");
   if (issue.code === "invalid_union" && "options" in issue) return (issue.options as unknown[]).join(" | ");
+  if (issue.code === "invalid_union" && ZOD_TEXT.test(issue.message)) {
+    const words = issue.errors.flatMap(([first]) => (first === undefined ? [] : [allowed(first)]));
+    return [...new Set(words)].join(", or ");
+  }
   // A field that states what it allows has it as its message; zod's own texts begin otherwise.
-  if (!/^(Invalid|Too|Unrecognized)/.test(issue.message)) return issue.message;
+  if (!ZOD_TEXT.test(issue.message)) return issue.message;
   return issue.code === "invalid_type" ? (TYPES[issue.expected] ?? issue.expected) : "another value";
 }
+
+const OUT_OF_RANGE = "is out of range";
 
 function wrong(issue: z.core.$ZodIssue, value: unknown): string {
   if (value === undefined) return "is required and missing";
   if (value === null) return "is empty";
   if (issue.code === "custom") return issue.message;
   if (issue.code === "too_small" && Array.isArray(value)) return "is an empty list";
-  if (issue.code === "too_small" || issue.code === "too_big") return "is out of range";
+  if (issue.code === "too_small" || issue.code === "too_big") return OUT_OF_RANGE;
+  if (issue.code === "invalid_union" && issue.errors.some(([first]) => first?.message === OUT_OF_RANGE)) {
+    return OUT_OF_RANGE;
+  }
   return issue.code === "invalid_type" ? "has the wrong type" : "is not a known value";
 }
 
@@ -83,13 +95,15 @@ function unknownNames(
 ): DocumentProblem[] {
   const known = knownNames(path);
   return names.map((name) => {
-    const near = nearest(name, known);
+    const near = nearest(name, known) ?? (isRules(path) ? ruleEndingIn(name, known) : undefined);
     const plain = /^\w[\w./-]{0,40}$/.test(name) && (near !== undefined || !SECRET_LOOKS.test(name));
     const shown = plain ? name : "(name not shown)";
     return {
       ...doc.placeOfName(path, name),
       path: [...path, shown],
-      message: coreRule(path, name) ?? `unknown setting, ${hintAt(path, near, known)}`,
+      message:
+        coreRule(path, name) ??
+        `unknown setting, ${familyHint(path, name, doc) ?? hintAt(path, near, known)}`,
     };
   });
 }
@@ -106,6 +120,28 @@ function coreRule(path: readonly Step[], name: string): string | undefined {
   const rule = CATALOGUE[name];
   if (!("core" in rule)) return undefined;
   return `is a rule that cannot be switched, allowed nothing here. ${rule.core}`;
+}
+
+/** Rules written as members of their family: `elicitation: { secret-field: off }`. */
+function familyHint(path: readonly Step[], name: string, doc: ConfigDocument): string | undefined {
+  if (!isRules(path)) return undefined;
+  const members = knownNames(path).filter((id) => id.startsWith(`${name}/`));
+  const value = valueAt(doc.value, [...path, name]);
+  if (members.length === 0 || typeof value !== "object" || value === null) return undefined;
+  const near = nearest(`${name}/${Object.keys(value)[0] ?? ""}`, members);
+  return near === undefined
+    ? `allowed names of rules in one word, such as ${members[0]}`
+    : `did you mean ${near}?`;
+}
+
+/** The one rule of any family that `name` is the last part of. */
+function ruleEndingIn(name: string, known: readonly string[]): string | undefined {
+  const near = nearest(
+    name,
+    known.map((id) => id.slice(id.indexOf("/") + 1)),
+  );
+  const ids = known.filter((id) => near !== undefined && id.endsWith(`/${near}`));
+  return ids.length === 1 ? ids[0] : undefined;
 }
 
 /** Whether the members of the setting at `path` are rules. */

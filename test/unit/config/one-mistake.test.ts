@@ -3,18 +3,20 @@ import { readFileSync } from "node:fs";
 import t, { type Test } from "tap";
 import { parse, stringify } from "yaml";
 import { allSettings, printPath, type Step } from "../../../src/config/json-schema.ts";
+import { schemaProblems } from "../../../src/config/problems.ts";
+import { SECTIONS } from "../../../src/config/schema.ts";
 import { SWITCHABLE_IDS } from "../../../src/rules/catalogue.ts";
 import { load } from "./load-text.ts";
 
 type Holder = Record<Step, unknown>;
 
 /** The example with every commented setting in force. */
-const example = (): Holder =>
-  parse(
-    readFileSync(new URL("../../../config/sealgate.yaml", import.meta.url), "utf8")
-      .replace(/^( *)#(?!#)/gm, "$1")
-      .replace(/^ yaml-language-server.*$/m, ""),
-  ) as Holder;
+const EXAMPLE = parse(
+  readFileSync(new URL("../../../config/sealgate.yaml", import.meta.url), "utf8")
+    .replace(/^( *)#(?!#)/gm, "$1")
+    .replace(/^ yaml-language-server.*$/m, ""),
+) as Holder;
+const example = (): Holder => structuredClone(EXAMPLE);
 
 async function said(t: Test, config: Holder) {
   const { problems, warnings } = await load(t, stringify(config));
@@ -68,3 +70,43 @@ for (const [name, apply] of Object.entries(spoil)) {
     t.ok(count > 100, `${count} settings`);
   });
 }
+
+t.test("whatever a value is, the message says what is allowed in words", async (t) => {
+  const values: readonly unknown[] = [
+    "2000h",
+    600,
+    10.5,
+    "10 min",
+    "on",
+    "",
+    true,
+    {},
+    [],
+    [[]],
+    "x".repeat(600),
+  ];
+  const place = () => ({ line: 1, column: 1 });
+  let count = 0;
+  for (const path of allSettings().filter((path) => !isFurtherRule(path))) {
+    for (const value of values) {
+      const config = example();
+      const holder = holderOf(config, path);
+      if (holder === undefined) continue;
+      holder[path.at(-1) ?? ""] = value;
+      const section = path[0] as keyof typeof SECTIONS;
+      const { error } = SECTIONS[section].safeParse(config[section]);
+      const doc = { value: config, problems: [], place, placeOfName: place };
+      for (const { message } of schemaProblems(doc, [section], error?.issues ?? [])) {
+        if (/allowed (another value|undefined|$)|Invalid|Too /.test(message))
+          t.fail(`${printPath(path)}: ${message}`, { value });
+        count += 1;
+      }
+    }
+  }
+  t.ok(count > 500, `${count} problems`);
+  const { problems } = await said(t, { ...example(), redemption: { results: "2h" } });
+  t.match(
+    problems.filter((line) => line.startsWith("redemption")),
+    [/^redemption\.results: is out of range, found "2h", allowed off, or a duration with its unit .* to 1h$/],
+  );
+});

@@ -22,6 +22,18 @@ t.test("a name that is none says which was meant, a core rule why it cannot be s
       /^rules\.tools\[0\]\.http\/acept: .*did you mean http\/accept\?$/,
     ],
     [
+      TOP("{ elicitation: { secret-field: off } }"),
+      /^rules\.elicitation: unknown setting, did you mean elicitation\/secret-field\?$/,
+    ],
+    [
+      TOP("{ secret-field: off }"),
+      /^rules\.secret-field: unknown setting, did you mean elicitation\/secret-field\?$/,
+    ],
+    [
+      TOP("{ elicitation: { nonsense: off } }"),
+      /^rules\.elicitation: unknown setting, allowed names of rules in one word, such as elicitation\/[a-z-]+$/,
+    ],
+    [
       TOP("{ some/thing: off }"),
       /^rules\.some\/thing: unknown setting, allowed the rules that `sealgate rules` lists$/,
     ],

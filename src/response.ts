@@ -3,7 +3,7 @@
  * answer of a run that is over, for an owner who asks again.
  */
 import type { FastifyReply } from "fastify";
-import { type Answer, type AnswerContext, judgeMessage } from "./answer.ts";
+import { type Answer, type AnswerContext, judgeMessage, scanServer } from "./answer.ts";
 import { auditChain } from "./audit/record.ts";
 import type { Call } from "./call.ts";
 import { checkHead, type Delivery, deliverJson, deliverStream } from "./deliver.ts";
@@ -11,6 +11,7 @@ import type { Claims } from "./envelope/format.ts";
 import { Refusal } from "./errors.ts";
 import type { Gateway } from "./gateway.ts";
 import { type KeptAnswer, keepResult } from "./round-trip/repeat.ts";
+import { judgeAgain } from "./round-trip/result.ts";
 import { printEvent } from "./sse.ts";
 import type { UpstreamResponse } from "./upstream/dispatch.ts";
 
@@ -124,7 +125,10 @@ function errorStatus(code: number, upstream: number, httpStatus: "spec" | "ok"):
   return upstream < 300 ? 200 : upstream;
 }
 
-/** Answers a repeat with what the run came to; the server hears nothing of it. */
+/**
+ * Answers a repeat with what the run came to; the server hears nothing of it.
+ * @throws Refusal for questions that may not be asked any more
+ */
 export async function repeat(
   gateway: Gateway,
   call: Call,
@@ -133,6 +137,11 @@ export async function repeat(
 ): Promise<void> {
   const { journey } = call;
   const { status, outcome, asked, bytes } = again;
+  if (outcome === "input_required") {
+    const doc = scanServer(bytes, gateway.config.server.limits);
+    const result = doc.get(doc.root, "result");
+    if (result !== undefined) judgeAgain(gateway.roundTrip, call, doc, result);
+  }
   Object.assign(journey.draft, { state: "repeated", outcome }, asked.length > 0 ? { asked } : {});
   await deliverJson({ journey, reply, limits: gateway.config.server.limits }, { status, bytes });
   journey.finish({});

@@ -4,7 +4,7 @@
  * answers and the declared capabilities must be the very same. Design section 5.
  */
 import { createHash } from "node:crypto";
-import type { Ask, Call } from "../call.ts";
+import type { Call } from "../call.ts";
 import { type Asked, type Claims, KEY_ID_BYTES, NONCE_BYTES } from "../envelope/format.ts";
 import { canonical } from "../json/canonical.ts";
 import { scan } from "../json/scan.ts";
@@ -14,14 +14,6 @@ import { CAPABILITIES_KEY } from "../mcp/era.ts";
 import type { ResultStore } from "../redemption/results.ts";
 
 const DOMAIN = "sealgate/repeat/1";
-
-/** The setting that allows a kind of question. */
-const ASK_OF: Readonly<Record<Asked["kind"], Ask>> = {
-  form: "elicitation.form",
-  url: "elicitation.url",
-  sampling: "sampling",
-  roots: "roots",
-};
 
 /** What keeping results needs. */
 export interface Repeats {
@@ -105,8 +97,6 @@ export async function recallResult(
     string,
   ];
   if (jti !== claims.jti || digest !== digestOf(call)) return undefined;
-  // What may be asked can have changed since.
-  if (!asked.every((kind) => call.allow.has(ASK_OF[kind]))) return undefined;
   return { status, outcome, asked, bytes: withId(Buffer.from(message), call.message.id) };
 }
 

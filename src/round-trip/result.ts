@@ -40,10 +40,7 @@ export function sealRound(
     throw new Refusal("invalid_request_state", "revoked");
   const state = readState(doc, result, context.maxStateBytes);
   const requests = doc.get(result, "inputRequests");
-  const questions =
-    requests === undefined || doc.kind(requests) === "null"
-      ? []
-      : parseQuestions(doc, requests, context.maxSchemaBytes);
+  const questions = askedIn(context, doc, result);
   if (questions.length === 0 && state === undefined) {
     const refuse = (): Refusal => new Refusal("upstream_fault", "nothing_asked");
     call.journey.judge([{ rule: "mrtr/nothing-asked", detail: "nothing_asked" }], refuse);
@@ -57,6 +54,24 @@ export function sealRound(
   const remove = new Set(["ttlMs", "cacheScope"]);
   if (requests !== undefined && doc.kind(requests) === "null") remove.add("inputRequests");
   return { edits: editObject(doc, result, { set: { requestState: JSON.stringify(token) }, remove }), claims };
+}
+
+/**
+ * Judges the questions of an answer that left before, and is to leave again: what may be asked can have changed since.
+ * @throws Refusal as `sealRound`
+ */
+export function judgeAgain(context: RoundTripContext, call: Call, doc: JsonText, result: Node): void {
+  checkQuestions(askedIn(context, doc, result), call.declared, call.allow);
+  const requests = doc.get(result, "inputRequests");
+  if (requests !== undefined) judgeQuestions(call, doc, requests);
+}
+
+/** Absent and null are none. @throws Refusal `upstream_fault` */
+function askedIn({ maxSchemaBytes }: RoundTripContext, doc: JsonText, result: Node): Question[] {
+  const requests = doc.get(result, "inputRequests");
+  return requests === undefined || doc.kind(requests) === "null"
+    ? []
+    : parseQuestions(doc, requests, maxSchemaBytes);
 }
 
 /** The rules that questions of the right shape can still break. @throws Refusal `question_forbidden` */

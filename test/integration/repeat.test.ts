@@ -234,3 +234,41 @@ t.test("a store that somebody else writes to: what does not open is not there", 
   await redis.stop();
   t.equal(reasonOf(await scene.retry(one)), "store_unavailable");
 });
+
+t.test("a question that may not be asked any more is not asked again", async (t) => {
+  const scene = await withResults(t);
+  const url = (host: string): string =>
+    JSON.stringify({
+      resultType: "input_required",
+      requestState: "s",
+      inputRequests: {
+        link: {
+          method: "elicitation/create",
+          params: { mode: "url", message: "Sign in", url: `https://${host}/` },
+        },
+      },
+    });
+  scene.upstream.script = (arrived, response) =>
+    result(arrived, response, isRetry(arrived) ? url("other.example") : ASK);
+  const capabilities = { elicitation: { form: {}, url: {} } };
+  const state = await scene.ask(TRANSFER, { capabilities });
+  t.match((await scene.retry(state, {}, { capabilities })).json, {
+    result: { resultType: "input_required" },
+  });
+  t.match((await scene.retry(state, {}, { capabilities })).json, {
+    result: { resultType: "input_required" },
+  });
+  for (const capability of [
+    { allow: ["elicitation.form", "elicitation.url"], url: { hosts: ["good.example"] } },
+    { allow: ["elicitation.form"] },
+  ]) {
+    t.ok(await scene.gateway.configure({ capability }));
+    const again = await scene.retry(state, {}, { capabilities });
+    t.equal(reasonOf(again), "question_forbidden");
+    t.notMatch(again.body, "other.example");
+  }
+  t.ok(await scene.gateway.configure({ capability: {} }));
+  t.match((await scene.retry(state, {}, { capabilities })).json, {
+    result: { resultType: "input_required" },
+  });
+});

@@ -3,6 +3,7 @@
  * bounded below, so a place inside of long lists costs no more than the message itself.
  */
 import type { JsonText, Node } from "./json/scan.ts";
+import { hasStackedMarks } from "./mcp/resource-uri.ts";
 import { fold } from "./mcp/twins.ts";
 
 /** What was found at one place. Lists on the way and at the end stand for their entries. */
@@ -90,7 +91,8 @@ function memberAt(
   let twin = false;
   for (const { key, node: value } of doc.members(object)) {
     if (key === name) node = value;
-    else if (mayRead(key, name, ascii) && spelling(key) === spelled) twin = true;
+    // Stacked marks take quadratic time to compose, and nobody writes them.
+    else if (mayRead(key, name, ascii) && (hasStackedMarks(key) || spelling(key) === spelled)) twin = true;
   }
   return { node, twin };
 }

@@ -174,7 +174,8 @@ function claimed(name: NonNullable<Test["claim"]>): Judge {
     if (own.length === 0 || text === undefined) return "unclear";
     if (own.includes(text)) return "yes";
     if (hasStackedMarks(text)) return "unclear";
-    return unclearIf(own.some((value) => value.normalize("NFC") === text.normalize("NFC")));
+    const composed = text.normalize("NFC");
+    return unclearIf(own.some((value) => value.normalize("NFC") === composed));
   };
 }
 

@@ -10,7 +10,7 @@ import { readName } from "./mcp/names.ts";
 import { type Annotation, mayBeAnnotated, readAnnotations } from "./mcp/param-annotations.ts";
 import { namesSecret } from "./mcp/secret-name.ts";
 import type { Finding } from "./rules/finding.ts";
-import type { SeenLists } from "./seen-lists.ts";
+import { isSmall, type SeenLists } from "./seen-lists.ts";
 
 /** What becomes of a list. */
 export interface ListVerdict {
@@ -23,6 +23,9 @@ export interface ListVerdict {
 const NOTHING: ListVerdict = { dropped: new Set(), unshared: false };
 /** Tools that the log names in one list. */
 const MAX_NAMED = 20;
+/** Characters of a parameter's name in which words are looked for, and of all names in one list. */
+const MAX_PARAMETER = 128;
+const NAME_BUDGET = 64 * 1024;
 
 /** Judges the lists in a complete result, and notes what they say. */
 export function judgeLists(call: Call, doc: JsonText, result: Node): ListVerdict {
@@ -39,11 +42,13 @@ function judgeTools(call: Call, doc: JsonText, tools: Node | undefined, seen: Se
   if (!annotated && seen.tools === 0) return NOTHING.dropped;
   const dropped = new Set<Node>();
   let named = 0;
+  const names: NameBudget | undefined =
+    call.journey.modes["http/secret-annotation"] === "off" ? undefined : { left: NAME_BUDGET };
   for (const tool of doc.items(tools)) {
     const read = readName(doc, doc.get(tool, "name"), "tool");
     if ("fault" in read) continue;
     const { annotations, findings } = annotated
-      ? judgeTool(doc, tool)
+      ? judgeTool(doc, tool, names)
       : { annotations: [] as readonly Annotation[], findings: [] as readonly Finding[] };
     seen.noteTool(read.name, annotations);
     for (const finding of findings) {
@@ -54,19 +59,42 @@ function judgeTools(call: Call, doc: JsonText, tools: Node | undefined, seen: Se
   return dropped;
 }
 
-/** The annotations of a tool, if they are legal, and what is wrong with them. */
+/** Counts what is read of the names in one list. */
+interface NameBudget {
+  left: number;
+}
+
+/**
+ * The annotations of a tool, if they are legal, and what is wrong with them.
+ * @param names absent where nobody wants to know of secrets among them
+ */
 function judgeTool(
   doc: JsonText,
   tool: Node,
+  names: NameBudget | undefined,
 ): { readonly annotations: readonly Annotation[]; readonly findings: readonly Finding[] } {
   const read = readAnnotations(doc, doc.get(tool, "inputSchema"));
   if ("fault" in read)
     return { annotations: [], findings: [{ rule: "http/param-annotation", detail: read.fault }] };
-  const secret = read.annotations.some(({ path }) => namesSecret(path.at(-1) ?? ""));
+  const detail = names === undefined ? undefined : secretAmong(read.annotations, names);
   return {
     annotations: read.annotations,
-    findings: secret ? [{ rule: "http/secret-annotation", detail: "name" }] : [],
+    findings: detail === undefined ? [] : [{ rule: "http/secret-annotation", detail }],
   };
+}
+
+/** Whether a parameter that goes into a header has the name of a secret; what is too much to be read counts as one. */
+function secretAmong(annotations: readonly Annotation[], names: NameBudget): "name" | "unread" | undefined {
+  if (!isSmall(annotations)) return "unread";
+  let isRead = true;
+  for (const { path } of annotations) {
+    const name = path.at(-1) ?? "";
+    if (name.length > MAX_PARAMETER) isRead = false;
+    names.left -= Math.min(name.length, MAX_PARAMETER);
+    if (names.left < 0) return "unread";
+    if (namesSecret(name.slice(0, MAX_PARAMETER))) return "name";
+  }
+  return isRead ? undefined : "unread";
 }
 
 function judgePage(

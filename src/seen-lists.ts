@@ -79,7 +79,8 @@ export class SeenLists {
   }
 }
 
-function isSmall(annotations: readonly Annotation[]): boolean {
+/** Whether the annotations of a tool are few and short enough to be looked at and remembered. */
+export function isSmall(annotations: readonly Annotation[]): boolean {
   if (annotations.length > MAX_ANNOTATIONS) return false;
   const characters = annotations.reduce(
     (sum, { header, path }) => sum + header.length + path.reduce((length, key) => length + key.length, 0),

@@ -119,7 +119,8 @@ export function agrees(doc: JsonText, answer: Node): boolean {
     return isForm && stringOf(doc, action) === "accept" && !looksForeign(doc, answer, "form");
   }
   if (doc.get(answer, "roots") === undefined) return isSamplingResult(doc, answer);
-  return areRoots(doc, doc.get(answer, "roots")) && !looksForeign(doc, answer, "roots");
+  // Cheap first: with a role, the answer did not count towards the bound.
+  return !looksForeign(doc, answer, "roots") && areRoots(doc, doc.get(answer, "roots"));
 }
 
 /** The string at a node; undefined for all else. Throws `JsonError` when it is not well formed. */

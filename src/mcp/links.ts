@@ -3,13 +3,12 @@
  * to mend first. Linear in the text. Source: MCP 2026-07-28, elicitation in form mode (no clickable addresses in
  * forms).
  */
-import { MAX_READ } from "./reading.ts";
+import { composed, isTooLong } from "./reading.ts";
 import { remembered } from "./remembered.ts";
 
 /** How a link was written; never the link. */
 export type LinkKind = "scheme" | "markdown" | "html" | "domain" | "address" | "unread";
 
-const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 /** Dots as others write them, and as people write them who do not want a filter to see one. */
 const DOTS = /[。．｡․]|\s?[[({]\s?(?:\.|dot|punkt|точка)\s?[\])}]\s?/giu;
 const SCHEME =
@@ -44,13 +43,8 @@ const NO_DOMAINS: ReadonlySet<string> = new Set(
 
 /** The first kind of link in the untrusted `text`, or undefined. A text too long to be read whole counts as one. */
 export const linkIn = remembered((text: string): LinkKind | undefined => {
-  if (text.length > MAX_READ) return "unread";
-  const seen = text
-    .toWellFormed()
-    .replace(INVISIBLE, "")
-    .normalize("NFKC")
-    .slice(0, 2 * MAX_READ)
-    .replace(DOTS, ".");
+  if (isTooLong(text)) return "unread";
+  const seen = composed(text).replace(DOTS, ".");
   if (SCHEME.test(seen)) return "scheme";
   if (MARKDOWN.test(seen)) return "markdown";
   if (HTML.test(seen)) return "html";

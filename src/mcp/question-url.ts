@@ -4,6 +4,7 @@
  * URL; RFC 5890 for names.
  */
 import { domainToUnicode } from "node:url";
+import { hasStackedMarks } from "./resource-uri.ts";
 
 /** Why an address may not be shown to a user, whatever the operator says. */
 export type UrlFault = "url" | "url_scheme";
@@ -28,6 +29,9 @@ export interface QuestionUrl {
 
 /** Longer than what browsers and servers take; requests for single sign-on have a few thousand. */
 export const MAX_URL = 16 * 1024;
+/** Characters of a host and of one label; in Unicode it has fewer than in ASCII. */
+const MAX_HOST = 253;
+const MAX_LABEL = 63;
 
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
 const LOOPBACK_V4 = /^127\.[0-9]+\.[0-9]+\.[0-9]+$/;
@@ -50,8 +54,10 @@ export function readQuestionUrl(text: string): QuestionUrl | UrlFault {
   if (!rest.startsWith("//") || rest.startsWith("///")) return "url";
   const authority = rest.slice(2).split(/[/?#]/, 1)[0] ?? "";
   const written = readAuthority(authority);
+  // Before anything is parsed: parsers and comparers normalise the host.
+  if (written === undefined || !isName(written.host)) return "url";
   const url = URL.parse(text);
-  if (written === undefined || url === null || !isSpelledAlike(written.host, url.hostname)) return "url";
+  if (url === null || !isSpelledAlike(written.host, url.hostname)) return "url";
   const behind = rest.slice(2 + authority.length);
   const hash = behind.indexOf("#");
   const whole = hash === -1 ? behind : behind.slice(0, hash);
@@ -80,6 +86,15 @@ function readAuthority(authority: string): { readonly host: string } | undefined
   const colon = place.indexOf(":", Math.max(bracket, 0));
   if (colon !== -1 && !PORT.test(place.slice(colon + 1))) return undefined;
   return { host: (colon === -1 ? place : place.slice(0, colon)).toLowerCase() };
+}
+
+/** Whether a host is as short as names in DNS are (RFC 1035, 2.3.4), and without stacks of marks. */
+function isName(host: string): boolean {
+  return (
+    host.length <= MAX_HOST &&
+    host.split(".").every(({ length }) => length <= MAX_LABEL) &&
+    !hasStackedMarks(host)
+  );
 }
 
 /** Whether the host that a browser makes of what is written is what is written. */

@@ -33,6 +33,7 @@ export type QuestionFault =
   | "mode_mix"
   | "message"
   | "schema_too_large"
+  | "urls_too_large"
   | FormSchemaFault
   | UrlFault
   | SamplingFault;
@@ -42,6 +43,8 @@ export const MAX_SCHEMA_BYTES = 16 * 1024;
 /** Bounds for what else of the questions is sealed. */
 export const MAX_QUESTIONS = 256;
 export const MAX_KEY_BYTES = 16 * 1024;
+/** Bytes as sent of all addresses of one result. */
+export const MAX_ADDRESS_BYTES = 256 * 1024;
 
 const REQUEST_NAMES = knownNames("jsonrpc", "id", "method", "params", "_meta");
 const ELICITATION_NAMES = knownNames("mode", "message", "requestedSchema", "url", "_meta");
@@ -60,15 +63,25 @@ export function parseQuestions(
   const questions: Question[] = [];
   let keyBytes = 0;
   let schemaBytes = 0;
+  let addressBytes = 0;
   for (const { key, node } of doc.members(inputRequests)) {
     keyBytes += Buffer.byteLength(key);
     if (questions.length >= MAX_QUESTIONS || keyBytes > MAX_KEY_BYTES) throw fault("too_many_questions");
+    addressBytes += addressSize(doc, node);
+    if (addressBytes > MAX_ADDRESS_BYTES) throw fault("urls_too_large");
     const question = parseQuestion(doc, key, node, maxSchemaBytes);
     if (question.kind === "form") schemaBytes += Buffer.byteLength(question.schema);
     if (schemaBytes > maxSchemaBytes) throw fault("schema_too_large");
     questions.push(question);
   }
   return questions;
+}
+
+/** Bytes of what would be the address of a question, before anything of it is known to be right. */
+function addressSize(doc: JsonText, question: Node): number {
+  const params = doc.get(question, "params");
+  const url = params === undefined ? undefined : doc.get(params, "url");
+  return url === undefined ? 0 : doc.end(url) - doc.start(url);
 }
 
 function parseQuestion(doc: JsonText, key: string, node: Node, maxSchemaBytes: number): Question {

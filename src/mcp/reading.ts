@@ -18,8 +18,13 @@ export const STOP = " ";
 
 // Format characters and all that is drawn as nothing: soft hyphen, joiners, fillers, variation selectors.
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
-// Ordering a long run of marks takes quadratic time; no script has runs like this.
-const MARKS = /(\p{M}{8})\p{M}+/gu;
+// Ordering a long run of marks takes quadratic time; no script has runs like this. Half-width voicing marks become
+// marks.
+const MARKS = /([\p{M}\uff9e\uff9f]{8})[\p{M}\uff9e\uff9f]+/gu;
+// One character comes to eighteen of these at most.
+const GROWTH = 18;
+/** Longest text that is looked into once its characters are written out. */
+const MAX_COMPOSED = 2 * MAX_READ;
 // Marks above and below letters of European scripts, vowel signs of Arabic and Hebrew. Those of Indic scripts are
 // part of the word.
 const ACCENTS =
@@ -55,14 +60,22 @@ export function plain(text: string): string {
 
 /** What does not change case: the first half of `plain`. */
 function settle(text: string): string {
-  return text
-    .slice(0, MAX_READ)
-    .toWellFormed()
-    .replace(INVISIBLE, "")
-    .replace(MARKS, "$1")
-    .normalize("NFKC")
-    .slice(0, 2 * MAX_READ)
-    .normalize("NFD");
+  return composed(text).slice(0, MAX_COMPOSED).normalize("NFD");
+}
+
+/**
+ * The first 16 KiB of the untrusted `text` with compatible characters written out (NFKC) and without those that
+ * nobody sees. Up to eighteen times as long as the text.
+ */
+export function composed(text: string): string {
+  return text.slice(0, MAX_READ).toWellFormed().replace(INVISIBLE, "").replace(MARKS, "$1").normalize("NFKC");
+}
+
+/** Whether a text is too long to be read to its end, as it stands or with its characters written out. */
+export function isTooLong(text: string): boolean {
+  return (
+    text.length > MAX_READ || (text.length * GROWTH > MAX_COMPOSED && composed(text).length > MAX_COMPOSED)
+  );
 }
 
 /** What a text of other scripts looks like in Latin letters, as far as it does. The text is folded already (`plain`). */

@@ -1,6 +1,8 @@
 /** The roots a client answers with. Source: MCP 2026-07-28, roots; RFC 8089 for file URIs. */
 import type { JsonText, Node } from "../json/scan.ts";
 import type { Finding } from "../rules/finding.ts";
+import { readName } from "./names.ts";
+import { hasStackedMarks } from "./resource-uri.ts";
 import { hasTwin, knownNames } from "./twins.ts";
 
 /** Why an answer is no list of roots that a server may be given. */
@@ -12,13 +14,17 @@ const MAX_ROOTS = 1024;
 const MAX_MEMBERS = 64;
 /** Layers of escapes that are undone: a server may undo one more than its URI library. */
 const MAX_LAYERS = 3;
+const ESCAPES = /(?:%[0-9a-f]{2})+/gi;
+/** Dots and slashes in more bytes than they need, which careless readers take for themselves. */
+const OVERLONG = /%(?:c[01]|e0%[89]|f0%8)/i;
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 const FILE = /^file:\/\//;
 /** A segment that climbs: two dots, or more, or some behind which Windows drops what it does not keep in names. */
 const CLIMBS = /^\.{2,}[. ]*$/;
 
 /**
- * Judges an untrusted value as an array of roots, 1024 at most, each with a string uri that climbs nowhere and a
- * string name or none.
+ * Judges an untrusted value as an array of roots, 1024 at most, each with a uri of 8 KiB at most that climbs nowhere and
+ * a string name or none.
  */
 export function rootsFault(doc: JsonText, roots: Node | undefined): RootsFault | undefined {
   if (roots === undefined || doc.kind(roots) !== "array" || doc.count(roots) > MAX_ROOTS)
@@ -52,40 +58,57 @@ export function rootsFindings(doc: JsonText, roots: Node | undefined): Finding[]
 
 function uriOf(doc: JsonText, root: Node): string | undefined {
   if (doc.count(root) > MAX_MEMBERS) return undefined;
-  const uri = doc.get(root, "uri");
   const name = doc.get(root, "name");
-  if (uri === undefined || doc.kind(uri) !== "string" || hasTwin(doc, root, ROOT_NAMES)) return undefined;
-  if (name !== undefined && doc.kind(name) !== "string") return undefined;
-  return doc.string(uri);
+  if (hasTwin(doc, root, ROOT_NAMES) || (name !== undefined && doc.kind(name) !== "string")) return undefined;
+  // Measured before it is decoded: what follows normalises it, layer by layer.
+  const uri = readName(doc, doc.get(root, "uri"), "resource");
+  return "fault" in uri ? undefined : uri.name;
 }
 
 /** Whether a uri has segments of two dots, however they are spelled, or cannot be read one way only. */
 function climbs(uri: string): boolean {
-  let path = uri;
-  for (let layer = 0; ; layer++) {
-    if (/\p{Cc}/u.test(path)) return true;
-    // Also full-width dots, and one character that stands for two.
-    if (
-      path
-        .normalize("NFKC")
-        .split(/[/\\?#;]/)
-        .some((segment) => CLIMBS.test(segment))
-    )
-      return true;
-    const next = unescaped(path);
-    // A broken escape or bytes that are no UTF-8: no reader is sure to read it as we would. Inside another layer it
-    // is a name.
-    if (next === undefined) return layer === 0;
-    if (next === path || layer === MAX_LAYERS) return false;
-    path = next;
-  }
+  // A broken escape or bytes that are no UTF-8: no reader is sure to read it as we would. Inside another layer it is a
+  // name.
+  if (!isDecodable(uri)) return true;
+  const { texts, isSettled } = layersOf(uri);
+  return !isSettled || texts.some(isClimbing);
 }
 
-function unescaped(path: string): string | undefined {
+function isClimbing(path: string): boolean {
+  if (/\p{Cc}/u.test(path) || OVERLONG.test(path) || hasClimb(path)) return true;
+  // Also full-width dots, and one character that stands for two. Stacked marks take quadratic time, and no name has
+  // them.
+  return hasStackedMarks(path) || hasClimb(path.normalize("NFKC"));
+}
+
+function hasClimb(path: string): boolean {
+  return path.split(/[/\\?#;]/).some((segment) => CLIMBS.test(segment));
+}
+
+/**
+ * What a text says when its escapes are undone once, twice, and so on, the text itself first. Without characters that
+ * nobody sees: a reader may drop them, at any layer. Not settled when the last one still holds escapes.
+ */
+function layersOf(text: string): { readonly texts: readonly string[]; readonly isSettled: boolean } {
+  let layer = text.replace(INVISIBLE, "");
+  const texts = [layer];
+  for (let undone = 0; undone <= MAX_LAYERS; undone++) {
+    const next = layer
+      .replace(ESCAPES, (run) => Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8"))
+      .replace(INVISIBLE, "");
+    if (next === layer) return { texts, isSettled: true };
+    texts.push(next);
+    layer = next;
+  }
+  return { texts, isSettled: false };
+}
+
+function isDecodable(text: string): boolean {
   try {
-    return decodeURIComponent(path);
+    decodeURIComponent(text);
+    return true;
   } catch {
-    return undefined;
+    return false;
   }
 }
 
@@ -95,7 +118,6 @@ function unescaped(path: string): string | undefined {
  */
 function namesMachine(uri: string): boolean {
   const rest = uri.slice("file://".length);
-  if (/^(?:localhost)?\/(?![/\\])/i.test(rest))
-    return /^\/?[\\/]{2}/.test(unescaped(rest.replace(/^localhost/i, "")) ?? "");
-  return true;
+  if (!/^(?:localhost)?\/(?![/\\])/i.test(rest)) return true;
+  return layersOf(rest.replace(/^localhost/i, "")).texts.some((path) => /^\/?[\\/]{2}/.test(path));
 }

@@ -50,6 +50,7 @@ const UPSTREAM: Causes = {
   schema_too_large: "elicitation/schema-too-large",
   "schema_*": "elicitation/schema-not-flat",
   url: "elicitation/url-shape",
+  urls_too_large: "elicitation/url-shape",
   url_scheme: "elicitation/url-scheme",
   "sampling_*": "sampling/question-shape",
   "credential_*": "mrtr/state-credentials",

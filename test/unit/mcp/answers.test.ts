@@ -282,10 +282,11 @@ t.test("roots stay where they are", async (t) => {
   ];
   for (const [uri, detail] of others)
     t.throws(() => check(roots(uri)), { code: "invalid_input_responses", detail }, uri);
-  t.throws(() => check(roots(`file://${"/a%25".repeat(20_000)}/..`)), {
-    code: "invalid_input_responses",
-    detail: "roots_traversal",
-  });
+  for (const [uri, detail] of [
+    [`file://${"/a%25".repeat(1_600)}/..`, "roots_traversal"],
+    [`file://${"/a%25".repeat(20_000)}/..`, "roots_result"],
+  ] as const)
+    t.throws(() => check(roots(uri)), { code: "invalid_input_responses", detail });
 });
 
 t.test("values of fields are looked at as far as a form can ask", async (t) => {

@@ -87,7 +87,7 @@ export async function serve(
   // authorization
   const { target, refusal } = admit(gateway.authorizer, journey, doc, message, tasks);
   const tool = target?.kind === "tool" ? target.name : undefined;
-  journey.modes = journey.route.modes(tool);
+  journey.modes = journey.route.modes(tool, refusal !== undefined);
   judgeRequest(journey, doc, message);
   if (message.type === "notification") {
     if (refusal !== undefined) throw refusal;

@@ -13,9 +13,12 @@ export type Glob = (text: string) => boolean;
 const QUESTION = "?".charCodeAt(0);
 const NONE = new Uint32Array();
 
+/** Whether a pattern can fit more names than its own. */
+export const hasWildcard = (pattern: string): boolean => /[*?]/.test(pattern);
+
 /** Compiles one operator-written pattern. Total: every string is a valid pattern. */
 export function compileGlob(pattern: string): Glob {
-  if (!/[*?]/.test(pattern)) return (text) => text === pattern;
+  if (!hasWildcard(pattern)) return (text) => text === pattern;
   if (/^\*+$/.test(pattern)) return () => true;
   const runs = pattern.split("*");
   return pattern.includes("?") ? compileLooseRuns(runs) : compileRuns(runs);

@@ -4,7 +4,7 @@
  */
 import type { Ask, Capability } from "../config/schema.ts";
 import { Refusal } from "../errors.ts";
-import { compileGlobs } from "../glob.ts";
+import { compileGlobs, hasWildcard } from "../glob.ts";
 import { type Declared, missingCapabilities, type Need } from "../mcp/capabilities.ts";
 
 /** The kind of question → what a client declares that can answer it. */
@@ -31,7 +31,7 @@ export function compileCapability({ allow, requires, tools }: Capability): Capab
   const everywhere = new Set(allow);
   const entries = tools.map((entry) => ({
     fits: compileGlobs(entry.match),
-    fitsAnyName: compileGlobs(entry.match.filter((pattern) => /[*?]/.test(pattern))),
+    fitsAnyName: compileGlobs(entry.match.filter(hasWildcard)),
     allow: entry.allow === undefined ? everywhere : new Set(entry.allow),
     requires: entry.requires ?? requires,
   }));

@@ -1,5 +1,5 @@
 /** The modes in force: the catalogue's defaults, what the operator set, and what he set for single tools. Pure. */
-import { compileGlobs } from "../glob.ts";
+import { compileGlobs, hasWildcard } from "../glob.ts";
 import { defaultMode, isSwitchable, RULE_IDS, type RuleId, type SwitchableId } from "./catalogue.ts";
 import type { Mode } from "./rule.ts";
 
@@ -14,8 +14,11 @@ export type RuleSettings = SetModes & {
   readonly tools: readonly (SetModes & { readonly match: readonly string[] })[];
 };
 
-/** Tool → the modes that hold for a call of it; undefined for requests that name no tool. */
-export type ModesByTool = (tool: string | undefined) => Modes;
+/**
+ * Tool → the modes that hold for a call of it; undefined for requests that name no tool.
+ * `hidden`: policy hides the tool. It is treated like a name that nobody has, which patterns fit and plain names do not.
+ */
+export type ModesByTool = (tool: string | undefined, hidden?: boolean) => Modes;
 
 /** The modes where nobody set any. */
 export const DEFAULT_MODES: Modes = Object.fromEntries(
@@ -29,10 +32,13 @@ export function compileModes(settings: RuleSettings): ModesByTool {
   if (tools.length === 0) return () => everywhere;
   const exceptions = tools.map((entry) => ({
     fits: compileGlobs(entry.match),
+    fitsAnyName: compileGlobs(entry.match.filter(hasWildcard)),
     modes: withModes(everywhere, entry),
   }));
-  return (tool) =>
-    (tool === undefined ? undefined : exceptions.find(({ fits }) => fits(tool))?.modes) ?? everywhere;
+  return (tool, hidden = false) =>
+    (tool === undefined
+      ? undefined
+      : exceptions.find(({ fits, fitsAnyName }) => (hidden ? fitsAnyName : fits)(tool))?.modes) ?? everywhere;
 }
 
 function withModes(base: Modes, set: SetModes): Modes {

@@ -8,8 +8,8 @@ import { COMMANDS, type Command } from "./commands/commands.ts";
 import { EXIT } from "./commands/exit.ts";
 import { CannotWrite } from "./commands/files.ts";
 import { UsageError } from "./commands/usage-error.ts";
+import { ConfigFileError } from "./config/config-file.ts";
 import { EditRefused } from "./config/edit-refused.ts";
-import { ConfigFileError } from "./config/file-error.ts";
 import { nearest } from "./config/nearest.ts";
 import { ConfigError } from "./errors.ts";
 

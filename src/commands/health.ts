@@ -5,8 +5,9 @@
 import { get } from "node:http";
 import { isIPv6 } from "node:net";
 import { type Listen, parseUrl } from "../config/addresses.ts";
+import { readConfigFile } from "../config/config-file.ts";
 import { readDocument } from "../config/document.ts";
-import { loadConfig, readConfigFile } from "../config/load.ts";
+import { loadConfig } from "../config/load.ts";
 import { valueAt } from "../config/problems.ts";
 import { SECTIONS } from "../config/schema.ts";
 import { printDuration } from "../config/units.ts";

@@ -1,11 +1,10 @@
 /** A configuration file → a configuration that can run, or every problem of it at once. */
-import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type * as z from "zod";
 import { ConfigError, type ConfigProblem } from "../errors.ts";
+import { readConfigFile } from "./config-file.ts";
 import { crossCheck } from "./cross-checks.ts";
 import { type ConfigDocument, type DocumentProblem, readDocument } from "./document.ts";
-import { ConfigFileError } from "./file-error.ts";
 import { printPath, type Step } from "./json-schema.ts";
 import { loadMaterial, type Secrets } from "./material.ts";
 import { meantBy, schemaProblems, valueAt } from "./problems.ts";
@@ -14,11 +13,14 @@ import { checkTwins, type Report } from "./report.ts";
 import { resolveConfig, type Whole } from "./resolve.ts";
 import { type Config, SECTIONS } from "./schema.ts";
 
-export { ConfigFileError } from "./file-error.ts";
-
 /** A file that was read. */
 export interface Source {
+  /** Absolute. */
   readonly file: string;
+  /** The path as it was given, by which problems and warnings call it. */
+  readonly name: string;
+  /** What stands in it, defaults filled in: before anything is derived from another section. */
+  readonly sections: Partial<Whole>;
   readonly env: NodeJS.ProcessEnv;
   /** `file:line:column` of the setting at `path`; of the nearest section where it does not stand in the file. */
   place(path: readonly Step[]): string;
@@ -31,26 +33,6 @@ export interface LoadedConfig {
   readonly secrets: Secrets;
   /** Where it can be read again, and where in it a setting stands. */
   readonly source?: Source;
-}
-
-const CAUSES: Readonly<Record<string, string>> = {
-  ENOENT: "no such file",
-  ENOTDIR: "no such file",
-  EISDIR: "it is a folder",
-  EACCES: "this user may not read it",
-  EPERM: "this user may not read it",
-};
-
-/** The bytes of a configuration file. @throws ConfigFileError */
-export async function readConfigFile(file: string): Promise<Buffer> {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    throw new ConfigFileError(`cannot read ${file}: ${CAUSES[code] ?? (code || "unknown cause")}`, {
-      cause: error,
-    });
-  }
 }
 
 function byPlace(a: ConfigProblem, b: ConfigProblem): number {
@@ -95,6 +77,7 @@ function readSections(doc: ConfigDocument, add: (problems: readonly DocumentProb
  * @param file path of the YAML file; relative paths inside it start at its folder
  * @param env where `{ env }` secrets come from
  * @param now milliseconds since the epoch, for what depends on time
+ * @param material reads what the configuration refers to
  * @throws ConfigFileError when the file cannot be read
  * @throws ConfigError with every problem, sorted by place
  */
@@ -102,6 +85,7 @@ export async function loadConfig(
   file: string,
   env: NodeJS.ProcessEnv,
   now: () => number = Date.now,
+  material: typeof loadMaterial = loadMaterial,
 ): Promise<LoadedConfig> {
   const doc = readDocument(await readConfigFile(file));
   const problems: ConfigProblem[] = [];
@@ -144,14 +128,19 @@ export async function loadConfig(
   const folder = dirname(resolve(file));
   // The files that can be told are read even when others cannot: the operator should see it all in one run.
   const config = resolveConfig({ ...FALLBACK, ...sections }, folder);
-  const secrets = await loadMaterial(config, env, report, now());
+  const secrets = await material(config, env, report, now());
   const lines = finish(warnings).map((w) => `${w.file}:${w.line}:${w.column} ${w.path}: ${w.message}`);
   if (problems.length > 0) throw new ConfigError(finish(problems), lines);
   const place = (path: readonly Step[]): string => {
     const { line, column } = doc.place(path);
     return `${file}:${line}:${column}`;
   };
-  return { config, warnings: lines, secrets, source: { file: resolve(file), env, place } };
+  return {
+    config,
+    warnings: lines,
+    secrets,
+    source: { file: resolve(file), name: file, sections, env, place },
+  };
 }
 
 /** What stands in for a broken section while the files of the others are read; never part of a result. */

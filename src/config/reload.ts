@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { ConfigError } from "../errors.ts";
 import { type Log, logError } from "../log.ts";
-import { ConfigFileError } from "./file-error.ts";
+import { ConfigFileError } from "./config-file.ts";
 import { type LoadedConfig, loadConfig } from "./load.ts";
 import { referredTo } from "./resolve.ts";
 import type { Config } from "./schema.ts";
@@ -23,7 +23,7 @@ export interface Reloader {
   status(): ReloadStatus;
   /** Begins to watch, and reads what may have changed before that. Does nothing without a file. */
   start(): void;
-  /** Reads now. True when what was read is in force. */
+  /** Reads now, and logs what came of it. True when what was read is in force. */
   reload(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -42,7 +42,8 @@ export class NotTakenUp extends Error {
 
 /**
  * @param first what is in force; without a source there is nothing to follow
- * @param take puts a configuration in force as a whole, or throws (`NotTakenUp`, or what could not be opened) and leaves all as it was
+ * @param take puts a configuration in force as a whole, and says whether anything changed by that; or throws (`NotTakenUp`, or
+ * what could not be opened) and leaves all as it was
  */
 export function createReloader(
   first: LoadedConfig,
@@ -51,7 +52,7 @@ export function createReloader(
     log,
     now,
   }: {
-    readonly take: (loaded: LoadedConfig) => Promise<void>;
+    readonly take: (loaded: LoadedConfig) => Promise<boolean>;
     readonly log: Log;
     readonly now: () => number;
   },
@@ -64,12 +65,14 @@ export function createReloader(
   let last: Promise<boolean> = Promise.resolve(true);
   /** The reading that has not begun yet; whoever asks meanwhile joins it. */
   let next: Promise<boolean> | undefined;
+  /** An operator waits for what comes of it. */
+  let asked = false;
 
   const follow = (): void => {
     watch?.close();
     watch = watchPlaces(
       places,
-      () => void reload(),
+      () => void readSoon(),
       (folder, error) => {
         const err = logError(error);
         log.warn(
@@ -82,14 +85,19 @@ export function createReloader(
   const read = async (): Promise<boolean> => {
     if (first.source === undefined || closed) return status.successful;
     let wanted = places;
+    const tell = asked;
+    asked = false;
     try {
-      const loaded = await loadConfig(first.source.file, first.source.env, now);
+      const loaded = await loadConfig(first.source.name, first.source.env, now);
       wanted = placesIn(loaded);
       if (closed) return status.successful;
-      await take(loaded);
+      const changed = await take(loaded);
       for (const warning of loaded.warnings)
         if (!warned.includes(warning)) log.warn({ warning }, "configuration");
       warned = loaded.warnings;
+      if (!changed && !status.successful)
+        log.info({}, "the configuration is in order again; nothing has changed");
+      else if (!changed && tell) log.info({}, "the configuration was read; nothing has changed");
       status = { successful: true, succeededAt: now() };
     } catch (error) {
       status = { ...status, successful: false };
@@ -99,11 +107,11 @@ export function createReloader(
       places = wanted;
       follow();
       // What changed in a new place before it was watched.
-      void reload();
+      void readSoon();
     }
     return status.successful;
   };
-  const reload = (): Promise<boolean> => {
+  const readSoon = (): Promise<boolean> => {
     next ??= last.then(() => {
       next = undefined;
       return read();
@@ -116,9 +124,12 @@ export function createReloader(
     start() {
       if (first.source === undefined) return;
       follow();
-      void reload();
+      void readSoon();
     },
-    reload,
+    reload() {
+      asked = true;
+      return readSoon();
+    },
     async close() {
       closed = true;
       watch?.close();
@@ -127,8 +138,12 @@ export function createReloader(
   };
 }
 
-/** The names of the sections in which two configurations differ. */
-export function changedSections(a: Config, b: Config): string[] {
+type Sections = { readonly [Name in keyof Config]?: unknown };
+
+/** The names of the sections that were changed in the file, not of those that inherit from them. */
+export function changedSections(before: LoadedConfig, after: LoadedConfig): string[] {
+  const a: Sections = before.source?.sections ?? before.config;
+  const b: Sections = after.source?.sections ?? after.config;
   const names = new Set([...Object.keys(a), ...Object.keys(b)]) as Set<keyof Config>;
   return [...names].filter((name) => !isDeepStrictEqual(a[name], b[name])).sort();
 }

@@ -1,7 +1,7 @@
 /** The names in the keys section of a configuration file, without its secrets: what a rotation is judged by. */
 import type { RingView } from "../rotation.ts";
+import { readConfigFile } from "./config-file.ts";
 import { readDocument } from "./document.ts";
-import { readConfigFile } from "./load.ts";
 import { valueAt } from "./problems.ts";
 import { SECTIONS } from "./schema.ts";
 

@@ -1,5 +1,6 @@
 import t from "tap";
-import { ConfigFileError, loadConfig } from "../../../src/config/load.ts";
+import { ConfigFileError } from "../../../src/config/config-file.ts";
+import { loadConfig } from "../../../src/config/load.ts";
 import { load, SOUND } from "./load-text.ts";
 
 t.test("a sound file, with every default", async (t) => {

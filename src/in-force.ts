@@ -82,26 +82,29 @@ export class InForce {
 
   /**
    * Puts another configuration in force as a whole, keys included. Does nothing if nothing has changed.
+   * @returns whether anything has changed
    * @throws NotTakenUp, or Error when something of it cannot be opened; all stays as it was then
    */
-  async take(next: LoadedConfig): Promise<void> {
+  async take(next: LoadedConfig): Promise<boolean> {
     const before = this.#held.value;
     const takesRestart = startOnlyChanges(before.loaded, next);
     if (takesRestart.length > 0) throw new NotTakenUp(takesRestart);
     const { keys, log, metrics } = this.#shared;
     const ring = keys.prepare(next);
-    const sections = changedSections(before.loaded.config, next.config);
     const secrets = !isDeepStrictEqual(before.loaded.secrets, next.secrets);
-    if (sections.length === 0 && !secrets) return;
+    if (!secrets && isDeepStrictEqual(before.loaded.config, next.config)) return false;
     const opened = await openSettings(next, this.#shared, before);
     const release = opened.hold();
-    if (this.#closed) return release();
+    if (this.#closed) {
+      await release();
+      return false;
+    }
     // From here on nothing can fail and nothing waits: ring and settings change together.
     ring();
     const retired = this.#release;
     this.#held = opened;
     this.#release = release;
-    log.info({ sections, secrets }, "configuration taken up");
+    log.info({ sections: changedSections(before.loaded, next), secrets }, "configuration taken up");
     warnUnfiltered(next.config, log, before.loaded.config);
     if (before.loaded.config.envelope.audience !== next.config.envelope.audience) {
       log.warn({}, "envelope.audience has changed: open rounds are refused");
@@ -110,6 +113,7 @@ export class InForce {
     for (const listener of this.#listeners) listener({ settings: opened.value, judgement });
     this.#retire(retired());
     this.#retire(metrics.keepRoutes(new Set(opened.value.routes.keys())));
+    return true;
   }
 
   /** Gives the last requests a moment to write their records, then closes what is in force and what was before. */

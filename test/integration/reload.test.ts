@@ -1,11 +1,12 @@
 /** A running gateway takes up changed keys by itself and on SIGHUP: all or nothing, with the ring in force on show. */
 import { spawn } from "node:child_process";
-import { mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
-import { exchange, type Reply } from "../support/gateway.ts";
-import { startProcess } from "../support/process.ts";
+import { stringify } from "yaml";
+import { exchange, PUBLIC_URL, type Reply } from "../support/gateway.ts";
+import { runProcess, startProcess } from "../support/process.ts";
 import { type Replica, startReplica } from "../support/replica.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { asksOnce, retryOf, stateOf, TRANSFER, textOf, until } from "./rounds.ts";
@@ -192,6 +193,69 @@ t.test("readings do not overlap, and the last one counts", async (t) => {
   );
   t.same(await shown(gateway), ["a", "b seals"]);
   t.equal(gateway.lines(IN_FORCE).length, 2, "what is the same is not taken up again");
+});
+
+const SAME = "the configuration was read; nothing has changed";
+const MENDED = "the configuration is in order again; nothing has changed";
+
+t.test(
+  "what was broken and is mended, and what an operator asks for, is told; nothing else is",
+  async (t) => {
+    const gateway = await openRing(t);
+    const told = () => [SAME, MENDED, NOT_TAKEN].map((message) => gateway.lines(message).length);
+    t.equal(await gateway.reload(), true);
+    t.same(told(), [1, 0, 0], "asked for");
+    const good = readFileSync(gateway.file, "utf8");
+    await gateway.put("sealgate.yaml", "version: [");
+    await until(() => gateway.lines(NOT_TAKEN).length > 0);
+    t.same(told(), [1, 0, 1]);
+    await gateway.put("sealgate.yaml", good);
+    await until(() => gateway.lines(MENDED).length > 0);
+    await gateway.put("sealgate.yaml", good);
+    await gateway.configure(ring("a", "a", "b"));
+    await shows(gateway, "a seals", "b");
+    t.same(told(), [1, 1, 1], "not for the reading at start, nor for a file that was written again");
+    await gateway.put("sealgate.yaml", "version: [");
+    await until(() => gateway.lines(NOT_TAKEN).length > 1);
+    await gateway.configure(ring("b", "a", "b"));
+    await shows(gateway, "a", "b seals");
+    t.same(told(), [1, 1, 2], "a change says so itself");
+  },
+);
+
+t.test("the log names the sections that were changed, not those that inherit from them", async (t) => {
+  const gateway = await openRing(t);
+  const named = async (sections: Readonly<Record<string, unknown>>): Promise<unknown> => {
+    const before = gateway.lines("configuration taken up").length;
+    await gateway.configure(sections);
+    await until(() => gateway.lines("configuration taken up").length > before);
+    return gateway.lines("configuration taken up").at(-1)?.["sections"];
+  };
+  t.same(await named({ rules: { "http/accept": "report" } }), ["rules"]);
+  t.same(await named({ roundTrip: { maxRounds: 3 }, capability: { allow: [] } }), [
+    "capability",
+    "roundTrip",
+  ]);
+  t.same(await named({ routes: [{ ...routes[0], rules: { "http/accept": "off" } }] }), ["routes"]);
+});
+
+t.test("a warning is logged once, by the path that was given", async (t) => {
+  const folder = t.testdir({});
+  const config = {
+    ...{ version: 1, server: { listen: "127.0.0.1:0", publicUrl: PUBLIC_URL } },
+    ...{ authentication: { mode: "anonymous" }, authorization: { default: "allow" }, routes },
+  };
+  writeFileSync(join(folder, "gate.yaml"), stringify(config));
+  const gateway = await runProcess(t, "gate.yaml", folder);
+  // The second is asked for when the reading at start is over, or is one with it.
+  for (let time = 0; time < 2; time++) {
+    gateway.kill("SIGHUP");
+    await until(() => gateway.lines.filter(({ msg }) => msg === SAME).length > time);
+  }
+  const warnings = gateway.lines.flatMap(({ warning }) => (warning === undefined ? [] : [String(warning)]));
+  t.ok(warnings.length > 0);
+  t.same(warnings, [...new Set(warnings)]);
+  for (const warning of warnings) t.match(warning, /^gate\.yaml:/);
 });
 
 t.test("SIGHUP reads again what no watch can see; the process goes on", async (t) => {

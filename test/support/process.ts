@@ -49,12 +49,17 @@ export async function startProcess(
   return runProcess(t, file);
 }
 
-/** Starts the program with a configuration file and waits until it listens; it is killed at teardown if it still runs. */
+/**
+ * Starts the program with a configuration file and waits until it listens; it is killed at teardown if it still runs.
+ * @param cwd the folder it runs in, for a `file` that is relative
+ */
 export async function runProcess(
   t: { teardown(run: () => unknown): void },
   file: string,
+  cwd = process.cwd(),
 ): Promise<GatewayProcess> {
   const child = spawn(process.execPath, [MAIN, "serve", "--config", file], {
+    cwd,
     stdio: ["ignore", "pipe", "pipe"],
   });
   const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {

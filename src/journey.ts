@@ -12,7 +12,7 @@ import type { Limits, Place, Slot } from "./limits.ts";
 import { type Log, withoutQuery } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { ANONYMOUS, type Principal } from "./principal/principal.ts";
-import { type Finding, noteFinding } from "./rules/finding.ts";
+import { type Finding, type NotedFinding, noteFinding } from "./rules/finding.ts";
 import type { Modes } from "./rules/modes.ts";
 import { ruleOfRefusal } from "./rules/refusals.ts";
 
@@ -187,8 +187,10 @@ export class Journey {
   /** A refusal that a rule stands behind, and that no check has noted already. */
   #noteRefusal(code: RefusalCode | undefined, cause: string | undefined): void {
     const rule = code === undefined ? undefined : ruleOfRefusal(code, cause ?? "");
-    if (rule === undefined || this.draft.rules?.some(({ id, mode }) => id === rule && mode === "enforce"))
-      return;
+    // The same cause under another rule is a check that refused for what it noted.
+    const known = ({ id, mode, detail }: NotedFinding): boolean =>
+      mode === "enforce" && (id === rule || detail === cause);
+    if (rule === undefined || this.draft.rules?.some(known)) return;
     this.#witnesses.metrics.finding(this.route.config.path, rule, "enforce");
     this.draft.rules = noteFinding(this.draft.rules, { id: rule, mode: "enforce", detail: cause ?? "" });
   }

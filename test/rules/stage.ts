@@ -142,6 +142,7 @@ async function tryOut(t: Test, one: RuleCase, stage: Stage): Promise<void> {
   const marks = async (send: (stage: Stage) => Promise<Reply>): Promise<[Reply, string[]]> => {
     const before = stage.gateway.audit.length;
     const reply = await send(stage);
+    for (const record of stage.gateway.audit.slice(before)) t.same(countedTwice(record), [], "counted once");
     return [reply, stage.gateway.audit.slice(before).flatMap((record) => marksOf(record, one.rule))];
   };
   const [bad, noted] = await marks((on) => one.bad(on));
@@ -158,6 +159,14 @@ async function tryOut(t: Test, one: RuleCase, stage: Stage): Promise<void> {
     `${mode}: what keeps it: ${honest.status} ${honest.body.slice(0, 300)}`,
   );
   t.same(unnoted, [], `${mode}: nothing on record`);
+}
+
+/** Rules that stand in a record for what another enforced rule stands for there already. */
+function countedTwice({ rules = [] }: AuditRecord): string[] {
+  const enforced = rules.filter(({ mode }) => mode === "enforce");
+  return enforced
+    .filter(({ detail }, index) => enforced.findIndex((other) => other.detail === detail) < index)
+    .map(({ id }) => id);
 }
 
 function marksOf({ rules = [] }: AuditRecord, rule: RuleId): string[] {

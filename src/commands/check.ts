@@ -1,31 +1,42 @@
 /** `sealgate check`: everything `serve` would refuse at start, without starting. */
 import { loadConfig } from "../config/load.ts";
 import { loadRingView } from "../config/ring-view.ts";
+import { readConfig } from "../config/without-files.ts";
 import { rotationFaults } from "../rotation.ts";
 import { EXIT } from "./exit.ts";
 
 /**
  * Prints warnings to standard error and `FILE: ok` to standard output.
- * @param options `previous`: the configuration in force, of which only the keys section is read
- * @returns the exit code 0
+ * @param options `previous`: the configuration in force, of which only the keys section is read; `withoutFiles`: look at nothing
+ * that the configuration refers to; `strict`: a warning counts as a problem
+ * @returns the exit code: 0, or 78 for a warning with `strict`
  * @throws ConfigError, ConfigFileError; the command line prints them
  */
 export async function check(options: {
   readonly config: string;
   readonly previous?: string | undefined;
+  readonly withoutFiles: boolean;
+  readonly strict: boolean;
 }): Promise<number> {
-  const { config, warnings } = await loadConfig(options.config, process.env);
-  for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
-  if (options.previous !== undefined) {
+  const { config: file, previous, withoutFiles, strict } = options;
+  const { config, warnings } = await (withoutFiles ? readConfig(file) : loadConfig(file, process.env));
+  const all = [...warnings];
+  if (previous !== undefined) {
     const now = Date.now() / 1000;
-    const before = await loadRingView(options.previous, now);
-    const after = await loadRingView(options.config, now);
+    const before = await loadRingView(previous, now);
+    const after = await loadRingView(file, now);
     if (before !== undefined && after !== undefined) {
-      for (const fault of rotationFaults(before, after, config.server.replicas)) {
-        process.stderr.write(`warning: ${options.config}: keys: ${fault}\n`);
-      }
+      const faults = rotationFaults(before, after, config.server.replicas);
+      all.push(...faults.map((fault) => `${file}: keys: ${fault}`));
     }
   }
-  process.stdout.write(`${options.config}: ok\n`);
+  for (const warning of all) process.stderr.write(`warning: ${warning}\n`);
+  if (strict && all.length > 0) {
+    process.stderr.write(
+      `sealgate: ${all.length} warning${all.length === 1 ? "" : "s"}, which --strict takes for problems\n`,
+    );
+    return EXIT.config[0];
+  }
+  process.stdout.write(`${file}: ok\n`);
   return EXIT.ok[0];
 }

@@ -69,7 +69,7 @@ const serve: Command = {
 
 const check: Command = {
   words: ["check"],
-  usage: "check --config FILE [--previous FILE]",
+  usage: "check --config FILE [--previous FILE] [--without-files] [--strict]",
   summary: "Check a configuration and all files it refers to.",
   details: [
     "Prints every problem at once, with line, column and path. Warnings go to standard error.",
@@ -81,11 +81,21 @@ const check: Command = {
       value: "FILE",
       text: "The configuration in force. Warns if a rotation of keys goes on from it in the wrong order.",
     },
+    "without-files": { text: "Look at no file and no variable that the configuration names." },
+    strict: { text: "Take warnings for problems." },
   },
   exits: ["ok", "usage", "input", "fault", "config"],
   async run(given) {
     const module = await import("./check.ts");
-    return module.check({ config: configOf(given, "check"), previous: given.get("previous") });
+    if (given.has("without-files") && given.has("previous")) {
+      throw new UsageError("--previous compares keys, which --without-files does not read");
+    }
+    return module.check({
+      config: configOf(given, "check"),
+      previous: given.get("previous"),
+      withoutFiles: given.has("without-files"),
+      strict: given.has("strict"),
+    });
   },
 };
 

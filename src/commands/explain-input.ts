@@ -67,6 +67,20 @@ export interface Asked {
   readonly message: RequestMessage | NotificationMessage;
 }
 
+interface Limits {
+  readonly bytes: number;
+  readonly depth: number;
+}
+
+/** Methods that say nothing without what they are about. */
+const NAMED: ReadonlySet<string> = new Set([
+  "tools/call",
+  "prompts/get",
+  "resources/read",
+  "resources/subscribe",
+  "resources/unsubscribe",
+]);
+
 /** How a call is given. */
 export interface GivenCall {
   /** A JSON-RPC message, `@FILE` or `-` with one, or the name of a method. */
@@ -80,15 +94,12 @@ export interface GivenCall {
  * Reads it with the code that reads messages of clients.
  * @throws UsageError, also for what the gateway would refuse as a message
  */
-export async function readCall(
-  { call, name, arguments: args }: GivenCall,
-  limits: { readonly bytes: number; readonly depth: number },
-): Promise<Asked> {
+export async function readCall({ call, name, arguments: args }: GivenCall, limits: Limits): Promise<Asked> {
   const isMethod = /^[A-Za-z]/.test(call);
   if (!isMethod && (name !== undefined || args !== undefined)) {
     throw new UsageError("--name and --arguments go with the name of a method as --call");
   }
-  const body = isMethod ? await bodyOf(call, name, args) : await content(call, "--call");
+  const body = isMethod ? await bodyOf(call, name, args, limits) : await content(call, "--call");
   try {
     const doc = scan(Buffer.from(body), limits);
     const message = parseClientMessage(doc);
@@ -103,14 +114,31 @@ export async function readCall(
 }
 
 /** A message around a method; the arguments stay as they are written, to the last digit. */
-async function bodyOf(method: string, name: string | undefined, args: string | undefined): Promise<string> {
+async function bodyOf(
+  method: string,
+  name: string | undefined,
+  args: string | undefined,
+  limits: Limits,
+): Promise<string> {
+  if (name === undefined && NAMED.has(method)) throw new UsageError(`${method} needs --name`);
   const member = method.startsWith("resources/") ? "uri" : "name";
   const params = [
     ...(name === undefined ? [] : [`${JSON.stringify(member)}:${JSON.stringify(name)}`]),
-    ...(args === undefined ? [] : [`"arguments":${await content(args, "--arguments")}`]),
+    ...(args === undefined ? [] : [`"arguments":${await argumentsOf(args, limits)}`]),
   ];
   const id = method.startsWith("notifications/") ? "" : '"id":1,';
   return `{"jsonrpc":"2.0",${id}"method":${JSON.stringify(method)},"params":{${params.join(",")}}}`;
+}
+
+async function argumentsOf(given: string, limits: Limits): Promise<string> {
+  const text = await content(given, "--arguments");
+  try {
+    scan(Buffer.from(text), limits);
+    return text;
+  } catch (error) {
+    if (error instanceof JsonError) throw new UsageError(`--arguments is not JSON (${error.fault})`);
+    throw error;
+  }
 }
 
 async function content(given: string, option: string): Promise<string> {

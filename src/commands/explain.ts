@@ -15,8 +15,8 @@ import {
   type PolicyReading,
 } from "../authorization.ts";
 import { compileCapability } from "../capability/policy.ts";
-import { loadConfig } from "../config/load.ts";
 import type { Ask, Config } from "../config/schema.ts";
+import { readConfig } from "../config/without-files.ts";
 import { Refusal } from "../errors.ts";
 import { MRTR_METHODS, TASK_METHODS } from "../mcp/methods.ts";
 import type { Principal } from "../principal/principal.ts";
@@ -38,6 +38,8 @@ interface Report {
   readonly allowed: boolean;
   /** What the client would get instead; absent when allowed. */
   readonly refusal?: { readonly reason: string; readonly code: number; readonly message: string };
+  /** Why this caller never comes as far as policy. */
+  readonly lockedOut?: string;
   readonly operations: readonly Judged[];
   /** Route → what its server could ask while it answers, where policy lets the call pass. */
   readonly questions: Readonly<Record<string, readonly Ask[]>>;
@@ -59,9 +61,8 @@ export async function explain(
   write: (text: string) => unknown = (text) => process.stdout.write(text),
 ): Promise<number> {
   const principal = parsePrincipal(options.principal);
-  const { config } = await loadConfig(options.config, process.env);
+  const { config } = await readConfig(options.config);
   const { body, depth } = config.server.limits;
-  for (const note of strangeness(principal, config)) process.stderr.write(`note: ${note}\n`);
   const { doc, message } = await readCall(options, { bytes: body, depth });
   if (TASK_METHODS.has(message.method)) throw new UsageError(TASK_CALL);
   const routes = routesOf(config, options.route);
@@ -77,19 +78,27 @@ export async function explain(
     const { decision, policies } = authorizer.explain(principal, operation);
     return { method: operation.method, target: operation.target, decision, policies };
   });
-  const report = reportOf(wanted, operations, routes);
+  const locked = lockedOut(principal, config);
+  const report =
+    locked === undefined ? reportOf(wanted, operations, routes) : lockedReport(locked, operations);
   write(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : printed(report));
   return report.allowed ? EXIT.ok[0] : EXIT.denied[0];
 }
 
-/** Why the gateway would never see this caller. */
-function strangeness({ anonymous, issuer }: Principal, { authentication }: Config): readonly string[] {
+/** Why the gateway lets this caller ask nothing at all; undefined where it asks policy. */
+function lockedOut({ anonymous, issuer }: Principal, { authentication }: Config): string | undefined {
   const { mode, issuers } = authentication;
   if (anonymous)
-    return mode === "required" ? ["a caller without a token is refused before policy is asked"] : [];
+    return mode === "required" ? "a caller without a token is refused before policy is asked" : undefined;
   return issuers.some((entry) => entry.issuer === issuer)
-    ? []
-    : ["no issuer of this name is configured, so none of its tokens is taken"];
+    ? undefined
+    : "no issuer of this name is configured, so none of its tokens is taken";
+}
+
+function lockedReport(why: string, operations: readonly Judged[]): Report {
+  const { code, entry } = new Refusal("unauthorized", "authentication");
+  const refusal = { reason: code, code: entry.rpc, message: entry.message };
+  return { allowed: false, refusal, lockedOut: why, operations, questions: {} };
 }
 
 function routesOf({ routes }: Config, path: string | undefined): Config["routes"] {
@@ -118,7 +127,8 @@ function reportOf(
   return { allowed: true, operations: judged, questions: Object.fromEntries(questions) };
 }
 
-function printed({ refusal, operations, questions }: Report): string {
+function printed({ refusal, lockedOut: why, operations, questions }: Report): string {
+  const head = why === undefined ? [] : [`denied: ${why}. Policy alone would say:`, ""];
   const lines = operations.flatMap(({ method, target, decision, policies }) => [
     `${method}${target === undefined ? "" : ` ${target.kind} ${JSON.stringify(target.name)}`}`,
     ...policies.map((policy) => `  ${policyLine(policy)}`),
@@ -131,12 +141,17 @@ function printed({ refusal, operations, questions }: Report): string {
   for (const [path, asks] of Object.entries(questions)) {
     lines.push(`The server behind ${path} may ask: ${asks.length === 0 ? "nothing" : asks.join(", ")}`);
   }
-  return `${lines.join("\n")}\n`;
+  return `${[...head, ...lines].join("\n")}\n`;
 }
 
 function policyLine({ id, effect, asked, unfit }: PolicyReading): string {
-  const found = unfit === undefined ? "matches" : `does not match: ${unfit}`;
-  return `${effect.padEnd(5)}  ${id}: ${found}${asked ? "" : " (not asked)"}`;
+  const found =
+    unfit !== undefined
+      ? `does not match: ${unfit}`
+      : asked
+        ? "matches"
+        : "would match, but the decision falls before it is asked";
+  return `${effect.padEnd(5)}  ${id}: ${found}`;
 }
 
 const WORDS: Readonly<Record<string, string>> = {

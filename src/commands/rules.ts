@@ -1,6 +1,6 @@
 /** `sealgate rules`: the catalogue with the modes in force, as a table, as JSON, or as the page of the docs. */
-import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import { readConfig } from "../config/without-files.ts";
 import { CATALOGUE, defaultMode, RULE_IDS, type RuleId } from "../rules/catalogue.ts";
 import { rulesDocument } from "../rules/document.ts";
 import { compileModes, DEFAULT_MODES, type Modes } from "../rules/modes.ts";
@@ -52,7 +52,7 @@ async function printed(options: RulesOptions): Promise<string> {
 }
 
 async function modesShown({ config: file, route, tool }: RulesOptions): Promise<Shown[]> {
-  const config = file === undefined ? undefined : (await loadConfig(file, process.env)).config;
+  const config = file === undefined ? undefined : (await readConfig(file)).config;
   const { modes, others } = modesOf(config, route, tool);
   return RULE_IDS.map((id) => {
     const differing = others.filter((other) => other.modes[id] !== modes[id]);

@@ -1,7 +1,7 @@
 /**
  * Policies that are sound and do nothing, or more than anybody means: a method that MCP does not have, a name that its
- * methods never carry, a selector that no caller fits, a regular expression among patterns. Warnings only, since a
- * server may have methods of its own. Part of `cross-checks.ts`, pure like it.
+ * methods never carry, a selector that no caller fits, a regular expression among patterns. Warnings, since a server may
+ * have methods of its own; only a deny that denies nothing is a problem. Part of `cross-checks.ts`, pure like it.
  */
 import { compileGlob } from "../glob.ts";
 import { isTaskMethod, TASK_METHODS } from "../mcp/methods.ts";
@@ -46,9 +46,12 @@ export function checkPolicies(sections: Sound, report: Report): void {
   }
 }
 
-/** Names of methods that nothing has. */
+/**
+ * Names of methods that nothing has. A deny of what is most likely a mistyped name is refused, since it denies nothing; a method
+ * that only one server has is nobody's mistake.
+ */
 function checkMethods(
-  { methods = [] }: Policy,
+  { effect, methods = [] }: Policy,
   servesTasks: boolean,
   path: readonly Step[],
   report: Report,
@@ -63,11 +66,22 @@ function checkMethods(
       continue;
     }
     if ([...METHOD_TARGETS.keys()].some(fits) || foreignSign(pattern, false) !== undefined) continue;
-    const near = nearest(pattern, [...METHOD_TARGETS.keys()]);
-    const hint =
-      near === undefined ? "it matters only if the server has one of its own" : `did you mean ${near}?`;
-    report.warning(at, `fits no method of MCP, ${hint}`);
+    const near = nearestMethod(pattern);
+    if (near === undefined) {
+      report.warning(at, "fits no method of MCP, it matters only if the server has one of its own");
+    } else if (effect === "deny") {
+      report.problem(at, `fits no method of MCP, so it denies nothing, did you mean ${near}?`);
+    } else report.warning(at, `fits no method of MCP, did you mean ${near}?`);
   }
+}
+
+/** A method, or all of a family for a pattern such as `tool/*`. */
+function nearestMethod(pattern: string): string | undefined {
+  const methods = [...METHOD_TARGETS.keys()];
+  const [family = "", ...rest] = pattern.split("/");
+  const families = [...new Set(methods.flatMap((method) => method.split("/").slice(0, -1).slice(0, 1)))];
+  const near = rest.length === 1 && isEverything(rest[0] ?? "") ? nearest(family, families) : undefined;
+  return near === undefined ? nearest(pattern, methods) : `${near}/*`;
 }
 
 /** Names that the methods of the policy never carry, and methods of it that carry none of its names. */

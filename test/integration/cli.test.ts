@@ -137,6 +137,46 @@ t.test("check: ok on standard output, warnings and problems on standard error", 
   }
 });
 
+t.test("check --without-files and --strict; rules reads no secret either", async (t) => {
+  const refer = `keys: { primary: a, folder: none }
+server: { tls: { cert: { file: none }, key: { file: none } }, publicUrl: "https://a.example" }
+redis: { url: "rediss://r.example/0", password: { env: NOT_SET_ANYWHERE }, tls: { ca: { file: none } } }
+audit: { sinks: [{ type: file, path: none/a.log }] }
+authentication: { issuers: [{ issuer: "https://login.example", jwks: { file: none } }] }
+`;
+  const text = (mode: string) => `version: 1
+${refer}authorization: { policies: [{ id: a, effect: allow }] }
+redemption: { epoch: ${mode} }
+routes: [{ path: /mcp, upstream: { url: "https://127.0.0.1:3001/mcp", tls: { ca: { file: none } }, credential: { bearer: { file: none } } } }]
+`;
+  const folder = t.testdir({
+    "good.yaml": text('"on"'),
+    "loose.yaml": text('"off"'),
+    "bad.yaml": text("maybe"),
+  });
+  const check = (name: string, ...more: string[]) =>
+    sealgate("check", "--config", join(folder, `${name}.yaml`), ...more);
+  const [full, without, strict, loose, looseStrict, bad] = await Promise.all([
+    check("good"),
+    check("good", "--without-files"),
+    check("good", "--without-files", "--strict"),
+    check("loose", "--without-files"),
+    check("loose", "--without-files", "--strict"),
+    check("bad", "--without-files"),
+  ]);
+  t.match(full, { code: 78, err: /sealgate: 9 problems/ });
+  t.same(without, { code: 0, out: `${folder}/good.yaml: ok\n`, err: "" });
+  t.same(strict, without);
+  t.match(loose, { code: 0, err: /^warning: .* redemption\.epoch: is off/ });
+  t.match(looseStrict, {
+    code: 78,
+    out: "",
+    err: /\nsealgate: 1 warning, which --strict takes for problems\n$/,
+  });
+  t.match(bad, { code: 78, err: /redemption\.epoch: .*\nsealgate: 1 problem in the configuration\n$/ });
+  t.match(await sealgate("rules", "--config", join(folder, "good.yaml")), { code: 0, err: "" });
+});
+
 t.test("warnings are printed beside problems, and start no sentence of their own", async (t) => {
   const text = `version: 1
 authentication: { mode: anonymous }

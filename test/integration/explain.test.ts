@@ -286,6 +286,46 @@ t.test("a whole message, from a file too; each resource of a subscription is ask
   t.equal(refusal.reason, "unknown_resource");
 });
 
+t.test("who can never get in is not allowed, whatever policy says", async (t) => {
+  const open =
+    "authorization: { default: allow }\nroutes: [{ path: /a, upstream: { url: 'http://127.0.0.1:1/mcp' } }]\n";
+  const issuers = "issuers: [{ issuer: https://login.example }]";
+  const file = join(
+    t.testdir({
+      "required.yaml": `version: 1\nauthentication: { ${issuers} }\n${open}`,
+      "anonymous.yaml": `version: 1\nauthentication: { mode: anonymous, ${issuers} }\n${open}`,
+    }),
+    "required.yaml",
+  );
+  const call = { call: "tools/call", name: "pay" };
+  const stranger = "issuer=https://evil.example,subject=alice";
+  for (const principal of ["anonymous", stranger]) {
+    const { code, out } = await ask(file, { ...call, principal });
+    t.equal(code, 77, principal);
+    t.match(JSON.parse(out), {
+      allowed: false,
+      refusal: { reason: "unauthorized" },
+      lockedOut: String,
+      operations: [{ method: "tools/call" }],
+      questions: {},
+    });
+    const words = (await ask(file, { ...call, principal, json: false })).out;
+    t.match(words, /^denied: /);
+    t.match(words, "The client is told: A valid access token is required (-32600, unauthorized)");
+  }
+  t.equal((await ask(file, { ...call, principal: ALICE })).code, 0);
+  const free = join(file, "..", "anonymous.yaml");
+  t.equal((await ask(free, call)).code, 0);
+  t.equal((await ask(free, { ...call, principal: stranger })).code, 77);
+});
+
+t.test("no secret is needed to explain", async (t) => {
+  const keys =
+    "keys: { primary: a, ring: [{ id: a, secret: { env: NOT_SET_ANYWHERE } }, { id: b, secret: { file: none } }] }\n";
+  const file = join(t.testdir({ "c.yaml": POLICIES + keys }), "c.yaml");
+  t.equal((await ask(file, { call: "tools/list", principal: ALICE })).code, 0);
+});
+
 t.test("what cannot be asked about is said in words", async (t) => {
   const file = join(t.testdir({ "c.yaml": POLICIES }), "c.yaml");
   for (const [more, message] of [
@@ -300,7 +340,13 @@ t.test("what cannot be asked about is said in words", async (t) => {
     [{ call: "[]" }, /would be refused before policy/],
     [{ call: "@/no/such" }, /the file cannot be read: ENOENT/],
     [{ call: "{}", name: "x" }, /--name and --arguments go with the name of a method/],
-    [{ call: "tools/call", name: undefined }, /refused whatever policy says/],
+    [{ call: "tools/call", name: undefined }, /^tools\/call needs --name$/],
+    [{ call: "resources/read", name: undefined }, /^resources\/read needs --name$/],
+    [{ call: "tools/call", name: "x", arguments: "{bad" }, /^--arguments is not JSON \(/],
+    [
+      { call: "tools/call", name: "x", arguments: '{"a":1,"a":2}' },
+      /^--arguments is not JSON \(duplicate_key\)/,
+    ],
     [{ call: "tasks/list" }, /refused whatever policy says: Method not found/],
     [{ call: "tasks/get" }, /only the gateway can read which tool that is of/],
     [{ call: "tools/list", route: "/c" }, /--route is none of \/a, \/b/],

@@ -219,3 +219,21 @@ t.test("signs of other pattern languages", async (t) => {
   t.equal(foreignSign("*.*", false), undefined);
   t.equal(foreignSign("a.+", true), ".+");
 });
+
+t.test(
+  "a deny of a mistyped method denies nothing, so it is a problem; one of a server's own is none",
+  async (t) => {
+    for (const [text, near] of [
+      ["tool/call", "tools/call"],
+      ["'tool/*'", "tools/*"],
+      ["prompts.get", "prompts/get"],
+    ] as const) {
+      const { problems } = await load(t, DENY(`, methods: [tools/list, ${text}]`));
+      t.equal(problems.length, 1, text);
+      t.match(problems[0], `methods[1]: fits no method of MCP, so it denies nothing, did you mean ${near}?`);
+    }
+    const own = await load(t, DENY(", methods: [acme/launch]"));
+    t.same(own.problems, []);
+    t.match(own.warnings.join("\n"), /it matters only if the server has one of its own/);
+  },
+);

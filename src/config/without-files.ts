@@ -1,0 +1,20 @@
+/** A configuration where what it refers to is not at hand: in a pipeline, or on the machine of whoever wrote it. */
+import { type LoadedConfig, loadConfig } from "./load.ts";
+
+/**
+ * Reads, checks and resolves a configuration, and looks at no file and no variable that it names.
+ * @param file path of the YAML file
+ * @returns warnings as `loadConfig` does, without those about what it refers to
+ * @throws ConfigFileError, ConfigError as `loadConfig` does
+ */
+export async function readConfig(file: string): Promise<Pick<LoadedConfig, "config" | "warnings">> {
+  const { config, warnings } = await loadConfig(file, {}, Date.now, async () => NOTHING);
+  return { config, warnings };
+}
+
+const NOTHING: LoadedConfig["secrets"] = {
+  keys: [],
+  credentials: new Map(),
+  upstreamCas: new Map(),
+  jwksFiles: new Map(),
+};

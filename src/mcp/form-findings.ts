@@ -5,10 +5,11 @@
  */
 import type { Finding } from "../rules/finding.ts";
 import { checkField } from "./form.ts";
+import { asList, type Field, fieldsOf, headOf, textsOf } from "./form-texts.ts";
 import { linkIn } from "./links.ts";
 import { isObject, type Json, own } from "./parsed.ts";
-import { MAX_READ } from "./reading.ts";
-import { asksForSecret, namesSecret } from "./secret-name.ts";
+import { isTooLong } from "./reading.ts";
+import { asksForSecret, namesSecret, tellsToTypeSecret } from "./secret-name.ts";
 
 /** Characters of all texts and addresses of one result that are looked into; what goes beyond counts as found, unread. */
 export const TEXT_BUDGET = 64 * 1024;
@@ -44,13 +45,13 @@ const MASKED: ReadonlySet<string> = new Set([
 export function formFindings({ message, schema }: Form, budget: Budget): Finding[] {
   const fields = fieldsOf(schema);
   const findings: Finding[] = [];
-  if (!isWithin(budget, message, fields)) {
+  if (!isWithin(budget, [message, ...headOf(schema), ...fields.flatMap(allTexts)])) {
     findings.push(
       { rule: "elicitation/secret-field", detail: "unread" },
       { rule: "elicitation/link-in-text", detail: "unread" },
     );
   } else {
-    const secret = secretIn(message, fields);
+    const secret = secretIn(message, schema, fields);
     if (secret !== undefined) findings.push(secret);
     const link = linkInForm(message, schema, fields);
     if (link !== undefined) findings.push(link);
@@ -61,46 +62,46 @@ export function formFindings({ message, schema }: Form, budget: Budget): Finding
   return findings;
 }
 
-type Field = readonly [name: string, field: Json];
-
-function fieldsOf(schema: unknown): Field[] {
-  const properties = isObject(schema) ? own(schema, "properties") : undefined;
-  return isObject(properties)
-    ? Object.entries(properties).filter((entry): entry is [string, Json] => isObject(entry[1]))
-    : [];
+function isWithin(budget: Budget, texts: readonly string[]): boolean {
+  for (const text of texts) budget.left -= text.length + 1;
+  return budget.left >= 0 && !texts.some(isTooLong);
 }
 
-function isWithin(budget: Budget, message: string, fields: readonly Field[]): boolean {
-  budget.left -= message.length;
-  for (const [name, field] of fields)
-    for (const text of [name, ...textsOf(field)]) budget.left -= text.length + 1;
-  return budget.left >= 0 && message.length <= MAX_READ;
-}
-
-function secretIn(message: string, fields: readonly Field[]): Finding | undefined {
-  let isOpen = false;
-  for (const [name, field] of fields) {
-    const kind = entryOf(field);
-    if (kind === "none") continue;
-    if (kind === "text") isOpen = true;
+function secretIn(message: string, schema: unknown, fields: readonly Field[]): Finding | undefined {
+  const secret = (detail: string, name = ""): Finding => ({
+    rule: "elicitation/secret-field",
+    detail,
+    ...(REPEATABLE.test(name) ? { data: { field: name } } : {}),
+  });
+  const open = fields.filter(([, field]) => isOpen(field));
+  for (const [name, field] of open) {
     const detail = secretDetail(name, field);
-    if (detail === undefined) continue;
-    const data = REPEATABLE.test(name) ? { data: { field: name } } : {};
-    return { rule: "elicitation/secret-field", detail, ...data };
+    if (detail !== undefined) return secret(detail, name);
   }
-  // The message counts where something can be typed that no name says anything of.
-  return isOpen && asksForSecret(message)
-    ? { rule: "elicitation/secret-field", detail: "message" }
-    : undefined;
+  // What else the form says counts where something can be typed that no name says anything of.
+  if (open.length === 0) return undefined;
+  if (asksForSecret(message)) return secret("message");
+  if (headOf(schema).some(asksForSecret)) return secret("form");
+  // A choice may be about passwords and a switch may show them: they have to say that one is typed.
+  const telling = fields.find(([name, field]) => {
+    const { said, presets, examples, choices } = textsOf(field);
+    const texts = isOpen(field) ? [...presets, ...examples] : [name, ...said, ...presets, ...choices];
+    return texts.some(tellsToTypeSecret);
+  });
+  return telling === undefined ? undefined : secret("elsewhere", telling[0]);
 }
 
-/** What can be typed into a field: nothing that is a secret into choices, switches and dates. */
-function entryOf(field: Json): "text" | "number" | "none" {
+/** Whether something can be typed into a field that may be a secret: not into choices, switches and dates. */
+function isOpen(field: Json): boolean {
   const type = own(field, "type");
-  if (type === "number" || type === "integer") return "number";
+  if (type === "number" || type === "integer") return true;
   if (type !== "string" || own(field, "enum") !== undefined || own(field, "oneOf") !== undefined)
-    return "none";
-  return ["date", "date-time"].includes(String(own(field, "format"))) ? "none" : "text";
+    return false;
+  return !["date", "date-time"].includes(String(own(field, "format")));
+}
+
+function allTexts([name, field]: Field): string[] {
+  return [name, ...Object.values(textsOf(field)).flat()];
 }
 
 function secretDetail(name: string, field: Json): string | undefined {
@@ -109,6 +110,8 @@ function secretDetail(name: string, field: Json): string | undefined {
   if (typeof title === "string" && namesSecret(title)) return "title";
   const description = own(field, "description");
   if (typeof description === "string" && asksForSecret(description)) return "description";
+  const { said, placeholders } = textsOf(field);
+  if ([...said, ...placeholders].some(asksForSecret)) return "hint";
   return Object.entries(field).some(([key, value]) => isMasking(key, value)) ? "format" : undefined;
 }
 
@@ -121,37 +124,17 @@ function linkInForm(message: string, schema: unknown, fields: readonly Field[]):
   const finding = (detail: string): Finding => ({ rule: "elicitation/link-in-text", detail });
   const inMessage = linkIn(message);
   if (inMessage !== undefined) return finding(inMessage);
-  const head = isObject(schema) ? [own(schema, "title"), own(schema, "description")] : [];
-  for (const text of [...head, ...fields.flatMap(([name, field]) => [name, ...textsOf(field)])]) {
-    const link = typeof text === "string" ? linkIn(text) : undefined;
+  for (const text of [...headOf(schema), ...fields.flatMap(linkedTexts)]) {
+    const link = linkIn(text);
     if (link !== undefined) return finding(link);
   }
   return undefined;
 }
 
-/** The texts of a field that a person is shown. */
-function textsOf(field: Json): string[] {
-  const items = own(field, "items");
-  const titled = [own(field, "oneOf"), isObject(items) ? own(items, "anyOf") : undefined].flatMap((list) =>
-    Array.isArray(list) ? list : [],
-  );
-  const values = [own(field, "enum"), isObject(items) ? own(items, "enum") : undefined].flatMap((list) =>
-    Array.isArray(list) ? list : [],
-  );
-  // A choice of plain values shows them; an address is what a field of that format is filled with.
-  const preset = own(field, "format") === "uri" ? undefined : own(field, "default");
-  return [
-    own(field, "title"),
-    own(field, "description"),
-    preset,
-    ...asList(own(field, "enumNames")),
-    ...titled.map((option) => (isObject(option) ? own(option, "title") : undefined)),
-    ...values,
-  ].filter((text): text is string => typeof text === "string");
-}
-
-function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+/** Where a link is one to follow. The preset of a field for an address is its value, and so is an example of one. */
+function linkedTexts([name, field]: Field): string[] {
+  const { said, presets, choices } = textsOf(field);
+  return [name, ...said, ...(own(field, "format") === "uri" ? [] : presets), ...choices];
 }
 
 /** A form that nobody can fill in, or whose presets nobody could have filled in. */

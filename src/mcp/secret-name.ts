@@ -15,6 +15,8 @@ import {
   OF,
   PROPERTIES,
   SECRETS,
+  TYPING,
+  TYPING_INSIDE,
   WHETHER,
 } from "./secret-words.ts";
 
@@ -54,6 +56,8 @@ const little = folded(LITTLE);
 const goesOn = folded(GOES_ON);
 const handling = folded(HANDLING);
 const asking = folded(ASKING);
+const typing = folded(TYPING);
+const TYPED = new RegExp(split(TYPING_INSIDE).join("|"), "u");
 
 /** Whether the untrusted `text`, the name or the title of a field, names a secret. */
 export const namesSecret = remembered((text: string): boolean =>
@@ -71,6 +75,19 @@ export const asksForSecret = remembered((text: string): boolean =>
   readings(text).some((reading) => {
     for (const match of matches(reading))
       if (isMeant(reading, match) && (isShort(reading, match) || asks(reading, match))) return true;
+    return false;
+  }),
+);
+
+/**
+ * Whether the untrusted `text`, that of a choice or a switch, says to type a secret somewhere. A guess like the others,
+ * and a narrower one: `Show the password` is an honest switch.
+ */
+export const tellsToTypeSecret = remembered((text: string): boolean =>
+  readings(text).some((reading) => {
+    for (const match of matches(reading))
+      if (isMeant(reading, match) && (asks(reading, match, typing) || TYPED.test(reading.letters)))
+        return true;
     return false;
   }),
 );
@@ -193,9 +210,9 @@ function isShort(reading: Reading, { from, to }: Match): boolean {
   return wordsBefore(reading, from, SHORT).length + wordsBehind(reading, to, SHORT).length < SHORT;
 }
 
-function asks(reading: Reading, { from, to }: Match): boolean {
+function asks(reading: Reading, { from, to }: Match, by = asking): boolean {
   const words = [...wordsBefore(reading, from, MAX_CLAUSE), ...wordsBehind(reading, to, MAX_CLAUSE)];
-  return words.some((word) => asking.has(word));
+  return words.some((word) => by.has(word));
 }
 
 /** The words before an offset in the same clause, the nearest first. */

@@ -17,7 +17,7 @@ export const SECRETS: Readonly<Record<Manner, readonly string[]>> = {
     // English, and what others borrow from it
     "password, passwd, passphrase, pass code, apikey, api secret, api token, secret key, secret access key, private key, access token, " +
       "auth token, oauth token, refresh token, bearer token, session token, security token, client secret, credit card, debit card, card number, cvv code, " +
-      "social security, seed phrase, recovery phrase, one time password, one time code, connection string, encryption key, credentials",
+      "social security, seed phrase, recovery phrase, one time password, one time code, connection string, url with creds, url with password, uri with creds, encryption key, credentials",
     // German, Dutch, Scandinavian
     "passwort, kennwort, zugangsdaten, anmeldedaten, geheimzahl, geheimcode, kreditkarte, kartennummer, kontonummer, bankverbindung, einmalcode, einmalpasswort, " +
       "zugriffsschlüssel, zugangscode, zugriffstoken, zugangstoken, sicherheitscode, bestätigungscode, kartenprüfnummer, sozialversicherungsnummer",
@@ -68,7 +68,7 @@ export const SECRETS: Readonly<Record<Manner, readonly string[]>> = {
       "pesel, bsn, puk, pin code, pin number, pin no, pincode, upi pin, tan nummer, authtoken, privkey, secretkey, openai key, anthropic key, stripe key, aws access key id, access key id",
   ],
   last: [
-    "token, secret, pin, pass, bearer, mnemonic, access pass, clave, sifre, api key",
+    "token, secret, pin, pass, bearer, mnemonic, access pass, clave, sifre, api key, ssh key, pem key, keystore",
     "токен, пин, ключ шифрования, トークン, シークレット, 令牌, 權杖, 토큰, 핀번호, टोकन, पिन, رمز سري, jeton, gettone",
   ],
 };
@@ -110,6 +110,15 @@ export const ASKING =
   "copy, verify, specify, please, eingeben, ein, gib, geben, nennen, nenne, einfügen, bitte, bestätigen, entrez, entrer, saisissez, saisir, indiquez, fournissez, donnez, collez, confirmez, veuillez, " +
   "introduzca, introduce, introducir, ingrese, ingresa, ingresar, escriba, escribe, proporcione, proporciona, indique, pegue, confirme, confirma, digite, insira, informe, forneça, introduza, cole, " +
   "inserisci, inserire, immetti, digita, fornisci, incolla, conferma, voer, vul, geef, plak, bevestig, wpisz, podaj, wprowadź, wklej, proszę, girin, giriniz, yazın, gir, yapıştırın";
+
+/** Those of them that say no more than to type, with more of other scripts. */
+export const TYPING =
+  "enter, reenter, type, typing, paste, input, insert, fill, eingeben, einfügen, gib, entrez, entrer, saisissez, saisir, collez, introduzca, introduce, introducir, ingrese, ingresa, ingresar, " +
+  "escriba, escribe, pegue, digite, insira, introduza, cole, inserisci, inserire, immetti, digita, incolla, voer, vul, plak, wpisz, wprowadź, wklej, girin, giriniz, gir, yazın, yapıştırın, " +
+  "введите, введи, ввести, впишите, вставьте, укажите";
+
+/** The same where words stand without spaces, or take other endings. */
+export const TYPING_INSIDE = "输入, 輸入, 填写, 填寫, 入力, 입력, ادخل, اكتب, दर्ज";
 
 /** Before a token, a pin, a pass or a card number: what makes it none of the secret kind. */
 export const HARMLESS_KINDS =

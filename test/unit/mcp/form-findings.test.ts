@@ -52,6 +52,46 @@ t.test("secrets", async (t) => {
   t.same(judge('"a":{"type":"string"}', "Your password was changed. What shall the notice say?"), []);
 });
 
+t.test("secrets that another place than the field asks for", async (t) => {
+  const open = '"a":{"type":"string"}';
+  const switched = (title: string): string => `"b":{"type":"boolean","title":"${title}"},${open}`;
+  const cases: [fields: string, found: string, message?: string, more?: string][] = [
+    [open, "form", undefined, ',"title":"Enter your password"'],
+    [open, "form", undefined, ',"description":"Your API key"'],
+    [open, "form", undefined, ',"x-help":"Enter your password"'],
+    ['"n":{"type":"integer"}', "message", "Enter the PIN of your bank card"],
+    [switched("Type your password below"), "elsewhere b"],
+    [switched("Bitte Passwort unten eingeben"), "elsewhere b"],
+    [switched("请在下面输入密码"), "elsewhere b"],
+    [`"b":{"type":"boolean","description":"Now enter your PIN"},${open}`, "elsewhere b"],
+    [`"b":{"type":"string","enum":["Now type your password below"]},${open}`, "elsewhere b"],
+    [`"b":{"type":"array","items":{"anyOf":[{"const":"x","title":"Enter your password"}]}},${open}`, "elsewhere b"],
+    [`"b":{"type":"string","format":"date","title":"Paste your API key below"},${open}`, "elsewhere b"],
+    ['"a":{"type":"string","default":"Enter your password"}', "elsewhere a"],
+    ['"a":{"type":"string","examples":["Enter your password"]}', "elsewhere a"],
+    ['"a":{"type":"string","placeholder":"Your password"}', "hint a"],
+    ['"a":{"type":"string","ui:placeholder":"Password"}', "hint a"],
+    ['"a":{"type":"string","x-ui":{"options":{"help":"Enter your password"}}}', "hint a"],
+    ['"a":{"type":"number","tooltip":"Your card PIN"}', "hint a"],
+  ]; // biome-ignore format: one case, one line
+  for (const [fields, found, message, more] of cases)
+    t.same(judge(fields, message, more), [`secret-field ${found}`], `${fields}${more ?? ""}`);
+  const honest: [fields: string, message?: string, more?: string][] = [
+    [switched("Show the password")],
+    [switched("Delete the API key?")],
+    [switched("Require a password for guests")],
+    [switched("使用密码登录")],
+    [`"b":{"type":"string","enum":["Password","API key","Single sign-on"]},${open}`],
+    [`"b":{"type":"string","oneOf":[{"const":"t","title":"Access token"}]},"n":{"type":"integer"}`],
+    ['"a":{"type":"string","examples":["token","pin"],"placeholder":"A name for the key"}'],
+    ['"n":{"type":"integer"}', "How many tokens may one answer have?"],
+    ['"n":{"type":"integer"}', "How long shall passwords be?"],
+    ['"ok":{"type":"boolean"}', undefined, ',"title":"Enter your password"'],
+    ['"a":{"type":"string","examples":["https://a.example/x"],"placeholder":"https://"}'],
+  ];
+  for (const place of honest) t.same(judge(...place), [], String(place));
+});
+
 t.test("links", async (t) => {
   const places = (link: string): [fields: string, message?: string | undefined, more?: string][] => [
     ["", `Go to ${link}`],
@@ -65,6 +105,9 @@ t.test("links", async (t) => {
     [`"a":{"type":"array","items":{"type":"string","enum":["${link}"]}}`],
     [`"${link}":{"type":"string"}`],
     ["", undefined, `,"title":"${link}"`],
+    ["", undefined, `,"$comment":"${link}"`],
+    [`"a":{"type":"string","markdownDescription":"${link}"}`],
+    [`"a":{"type":"boolean","x-ui":{"help":"${link}"}}`],
   ];
   for (const place of places("https://evil.example/x"))
     t.same(judge(...place), ["link-in-text scheme"], String(place));
@@ -108,5 +151,12 @@ t.test("more text than is read counts as found", async (t) => {
     2,
     "the budget is one for all forms of a result",
   );
+  const unread = ["secret-field unread", "link-in-text unread"];
+  const long = "\ufdfa".repeat(1_830);
+  t.same(judge("", `${long} see https://evil.example/login. Enter your password`), unread, "written out");
+  for (const more of [`,"title":"${long}"`, `,"description":"${"x".repeat(17_000)}"`])
+    t.same(judge('"a":{"type":"string"}', undefined, more), unread, more.slice(0, 20));
+  t.same(judge(`"a":{"type":"string","title":"${long}. Password"}`), unread);
+  t.same(judge("", "\ufdfa".repeat(1_500)), [], "short enough to be read");
   t.same(formFindings({ message: "x ".repeat(4000), schema }, { left: TEXT_BUDGET }), []);
 });

@@ -30,6 +30,15 @@ t.test("honest addresses", async (t) => {
     "https://shop.example/cart?items=2&order=4711&ts=1700000000000#top",
     "https://mcp.example/ui/set_api_key",
     "https://docs.example/password-policy?lang=de",
+    "https://git.example/a/b/commit/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b",
+    "https://git.example/a/b/blob/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b/src/auth.ts",
+    "https://registry.example/v2/a/blobs/sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "https://connect.example/auth/5f0c2f4e-8f0a-4a1b-9d7e-2f6a1c1b2d3e?auth=google",
+    "https://a.example/users/5f0c2f4e-8f0a-4a1b-9d7e-2f6a1c1b2d3e/sessions",
+    "https://docs.example/api-keys/how-to-rotate-them-since-2024-06",
+    "https://docs.example/session/2026-keynote-and-closing-words",
+    "https://shop.example/tickets;color=red;size=10/4711",
+    "https://help.example/?ticket=PROJ-1234",
   ];
   for (const address of good) t.same(judge(address), [], address);
 });
@@ -124,6 +133,17 @@ t.test("what rides in it", async (t) => {
     ["?x=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "random"],
     ["?next=https%3A%2F%2Fb.example%2F%3Fclient_secret%3Dabcdef", "named"],
     ["?to%6ben=abcdef123", "named"],
+    ["?sessid=abcdef123456", "named"],
+    ["?auth=abcdef123456abcdef", "named"],
+    [`session/${"4f3a9b2c".repeat(6)}`, "named"],
+    ["a/sessions/5f0c2f4e-8f0a-4a1b-9d7e-2f6a1c1b2d3e/approve", "named"],
+    ["magic%2dlink/n0S6WzA2MjE9Melhoa2OwvFrEM", "named"],
+    ["access-token/E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", "named"],
+    ["cb/token:E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw", "named"],
+    ["a;jsessionid=ABCDEF1234567890", "named"],
+    ["a;v=1;access_token=abcdef123/b", "named"],
+    ["token=abcdef123/b", "named"],
+    [`${"a/".repeat(300)}b`, "unread"],
     ["?acc\u0435ss_token=abcdef123", "named"],
   ];
   for (const [query, kind] of credentials)

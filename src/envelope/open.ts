@@ -1,18 +1,37 @@
 /** Envelope in, claims out. The only reader of requestState from clients; what it returns is authentic, not yet bound. */
-import type { Keyring } from "../keyring.ts";
+import type { KeyHandle, Keyring } from "../keyring.ts";
 import { decodeClaims, encodeClaims } from "./claims.ts";
-import { type Claims, EnvelopeError, isAudience, parseToken, TAG_BYTES } from "./format.ts";
+import { type Claims, EnvelopeError, isAudience, type Parts, parseToken, TAG_BYTES } from "./format.ts";
+
+/** A token whose form is right and whose key is known. Nothing in it is authenticated yet. */
+export interface Closed {
+  readonly key: KeyHandle;
+  readonly parts: Parts;
+}
 
 /**
- * Opens a token that a client sent. `maxTokenBytes` caps its text before any work is done.
- * Every key of the ring opens; the key id picks exactly one, none is tried in turn.
- * Throws EnvelopeError and nothing else: `shape`, `size`, `prefix`, `encoding`, `unknown_key`, `aead`, `claims`.
- * Expiry and binding are judged by `checkBinding`, single use by the redemption store.
+ * Looks at what stands in clear, so that nobody else's work is done for a token that cannot be ours: size, spelling, key id.
+ * `maxTokenBytes` caps its text before any work is done. Every key of the ring opens; the key id picks exactly one.
+ * Throws EnvelopeError: `shape`, `size`, `prefix`, `encoding`, `unknown_key`. Its time depends on nothing secret.
  */
-export function open(ring: Keyring, audience: string, token: string, maxTokenBytes: number): Claims {
+export function readToken(ring: Keyring, token: unknown, maxTokenBytes: number): Closed {
   const parts = parseToken(token, maxTokenBytes);
   const key = ring.find(parts.keyId);
   if (key === undefined) throw new EnvelopeError("unknown_key");
+  return { key, parts };
+}
+
+/**
+ * Opens a token that a client sent.
+ * Throws EnvelopeError and nothing else: what `readToken` throws, `aead`, `claims`.
+ * Expiry and binding are judged by `checkBinding`, single use by the redemption store.
+ */
+export function open(ring: Keyring, audience: string, token: string, maxTokenBytes: number): Claims {
+  return openToken(readToken(ring, token, maxTokenBytes), audience);
+}
+
+/** The second half of `open`. Throws EnvelopeError: `aead`, `claims`; both take equally long. */
+export function openToken({ key, parts }: Closed, audience: string): Claims {
   // Nothing can have been sealed for such an audience, and its bytes could be those of another one.
   if (!isAudience(audience)) throw new EnvelopeError("aead");
   const plaintext = key.open(parts.nonce, parts.body, audience);

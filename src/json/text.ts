@@ -58,6 +58,21 @@ export class JsonText {
     return endAt(this.#tape, n);
   }
 
+  /** Where the first item of an array stands, if it has any. */
+  inside(array: Node): Node {
+    return (array + CONTAINER_CELLS) as Node;
+  }
+
+  /** What stands behind a value and all that it holds; of the last item of an array, what stands behind the array. */
+  behind(n: Node): Node {
+    return behind(this.#tape, n) as Node;
+  }
+
+  /** Whether a string is written with escapes. */
+  escaped(string: Node): boolean {
+    return ((this.#tape[string] as number) & ESCAPED) !== 0;
+  }
+
   /** The text as sent, escapes and all. */
   raw(n: Node): string {
     return this.bytes.toString("utf8", this.start(n), this.end(n));

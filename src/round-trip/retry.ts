@@ -9,7 +9,7 @@ import { checkBinding, requestIdDigest } from "../binding.ts";
 import type { Call } from "../call.ts";
 import { checkStillAllowed } from "../capability/check.ts";
 import { type Claims, EnvelopeError, type EnvelopeFault } from "../envelope/format.ts";
-import { open } from "../envelope/open.ts";
+import { openToken, readToken } from "../envelope/open.ts";
 import { Refusal } from "../errors.ts";
 import { digestParams } from "../json/canonical.ts";
 import type { Node } from "../json/scan.ts";
@@ -72,12 +72,14 @@ export function openRetry(context: RoundTripContext, call: Call): Retry {
   }
   if (!MRTR_METHODS.has(call.message.method)) throw refuseState("unsupported_method");
   if (state === undefined) return answersAlone(call);
-  // Digested before the state is opened, so that the time of a refusal does not tell how far it got.
-  const request = presented(call);
   let claims: Claims;
   try {
     if (doc.kind(state) !== "string" || !doc.wellFormed(state)) throw new EnvelopeError("shape");
-    claims = open(context.keys.ring, context.audience, doc.string(state), context.maxTokenBytes);
+    const closed = readToken(context.keys.ring, doc.string(state), context.maxTokenBytes);
+    // Digested before the state is opened, so that the time of a refusal does not tell how far it got; and after what
+    // stands in clear is seen to be right, so that a state which is none costs nothing.
+    const request = presented(call);
+    claims = openToken(closed, context.audience);
     checkBinding(claims, request, context.now() / 1000, context.clockSkew / 1000);
   } catch (error) {
     if (!(error instanceof EnvelopeError)) throw error;

@@ -51,6 +51,29 @@ t.test("depth breaks nothing", (t) => {
   t.end();
 });
 
+t.test("texts of every length, across the blocks that they are written in", (t) => {
+  const block = 16 * 1024;
+  const texts = ["x", "é", "€", "😀", "\n"].flatMap((unit) =>
+    [0, 1, 15, 16, 17, 24, 47, 48, 49, 1_000].map((length) => unit.repeat(length)),
+  );
+  const lengths = [-3, -2, -1, 0, 1, 2, 3].flatMap((near) => [
+    block / 3 + near,
+    block + near,
+    3 * block + near,
+  ]);
+  const long = lengths.flatMap((length) => ["x", "é", "\n"].map((unit) => unit.repeat(Math.floor(length))));
+  const mixed = Array.from({ length: 4_000 }, (_, index) => texts[(index * index) % texts.length] ?? "");
+  const value = [mixed, long, Array.from({ length: 20_000 }, () => []), Object.fromEntries(long.map((key) => [key, {}]))]; // biome-ignore format: one list, one line
+  const expected = JSON.stringify(value.slice(0, 3));
+  t.ok(canon(JSON.stringify(value.slice(0, 3), undefined, 1)) === expected);
+  const keys = [...new Set(long)].sort();
+  const object = `{${keys.map((key) => `${JSON.stringify(key)}:{}`).join(",")}}`;
+  t.ok(canon(JSON.stringify(value[3])) === object);
+  const hash = createHash("sha256").update(`sealgate/params/1\n{"arguments":${object}}\n{}`);
+  t.equal(digest(`{"arguments":${JSON.stringify(value[3])}}`), hash.digest("base64url"));
+  t.end();
+});
+
 t.test("the digest is SHA-256 over the documented text", (t) => {
   const expected = (params: string, meta: string) =>
     createHash("sha256").update(`sealgate/params/1\n${params}\n${meta}`).digest("base64url");

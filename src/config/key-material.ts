@@ -2,7 +2,8 @@
  * The secrets of the ring, read from files and variables or from a folder with one file per key. Problems are
  * collected, not thrown. What only a clock and the age of files can tell about a rotation is told here too.
  */
-import { readdir } from "node:fs/promises";
+import { constants } from "node:fs";
+import { access, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { decodeSecret } from "../key-secret.ts";
 import { type KeySource, loadKeyring } from "../keyring.ts";
@@ -17,6 +18,7 @@ const SHORT_KEY =
 const LABEL = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$/;
 /** A key that is younger than this when it begins to seal may not have reached every replica. */
 const YOUNG_MS = 3_600_000;
+const WRITTEN_BY_OTHERS = 0o022;
 /** What a mount writes at once, it writes within this time. */
 const TOGETHER_MS = 60_000;
 
@@ -66,6 +68,12 @@ export async function loadKeys(
   }
   if (folder !== undefined) {
     const path = ["keys", "folder"];
+    if (await isOpenToOthers(folder)) {
+      report.warning(
+        path,
+        "can be written by other users of this machine: whoever adds a file to it adds a key",
+      );
+    }
     for (const name of await namesIn(folder, (message) => problem(path, message))) {
       await take(name, path, loadFile(join(folder, name)), `${name}: `);
     }
@@ -103,6 +111,18 @@ function decode(bytes: Buffer): Buffer {
     // Not the cause's own text: whatever it says, it was made while the secret was at hand.
     throw new SecretError(SHORT_KEY);
   }
+}
+
+/** A mounted Secret is open by its mode and cannot be written all the same, since the mount is read-only. */
+async function isOpenToOthers(folder: string): Promise<boolean> {
+  const info = await stat(folder).catch(() => undefined);
+  if (info === undefined || (info.mode & WRITTEN_BY_OTHERS) === 0 || process.platform === "win32")
+    return false;
+  const code = await access(folder, constants.W_OK).then(
+    () => undefined,
+    (error: NodeJS.ErrnoException) => error.code,
+  );
+  return code !== "EROFS";
 }
 
 /** The names of the key files, sorted. Names with a dot first are no keys: a Secret mount keeps its own links there. */

@@ -1,5 +1,5 @@
 /** The files of `sealgate init` on disk: all of them or none, and never one over another. */
-import { chmod, link, lstat, mkdir, mkdtemp, rm, rmdir, unlink } from "node:fs/promises";
+import { chmod, chown, link, lstat, mkdir, mkdtemp, rm, rmdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CannotWrite, type Owner, writeNew } from "../commands/files.ts";
 import type { PlannedFile } from "./facts.ts";
@@ -41,9 +41,9 @@ export async function writeAll(
         if (!secret) await chmod(join(draft, path), 0o644);
       }
       await check(draft);
-      for (const { path } of files) {
+      for (const { path, secret } of files) {
         const place = join(folder, path);
-        await makeFolder(dirname(place), made);
+        await makeFolder(dirname(place), made, secret === true ? (owner ?? "own") : undefined);
         // Unlike a rename, a link takes nobody's place.
         await link(join(draft, path), place);
         made.push(() => unlink(place));
@@ -62,10 +62,19 @@ export async function writeAll(
   }
 }
 
-/** Makes a folder and those above it; each that is new goes again if the rest fails. */
-async function makeFolder(folder: string, made: (() => Promise<unknown>)[]): Promise<void> {
+/**
+ * Makes a folder and those above it; each that is new goes again if the rest fails.
+ * @param keeper who alone may look into the folder, if anybody: whoever can add a file to a folder of keys adds a key
+ */
+async function makeFolder(
+  folder: string,
+  made: (() => Promise<unknown>)[],
+  keeper?: Owner | "own",
+): Promise<void> {
   const first = await mkdir(folder, { recursive: true });
   if (first === undefined) return;
+  if (keeper !== undefined) await chmod(folder, 0o700);
+  if (keeper !== undefined && keeper !== "own") await chown(folder, keeper.uid, keeper.gid);
   const steps: (() => Promise<unknown>)[] = [];
   for (let path = folder; path.length >= first.length; path = dirname(path)) {
     const one = path;

@@ -194,6 +194,14 @@ t.test("the file: what is secret is in no git, no image and no variable; times f
   t.equal(compose.services["balancer"]?.stopSignal, "SIGQUIT");
   const { command = [] } = compose.services["redis"] ?? {};
   t.equal(command[command.indexOf("--maxmemory-policy") + 1], "noeviction");
+  // Whoever is on that network may say who a client is.
+  const subnet = /subnet: ([0-9./]+)/.exec(readFileSync(join(ROOT, "docker-compose.yml"), "utf8"))?.[1];
+  const gateway = readFileSync(join(ROOT, "docker/gateway/sealgate.yaml"), "utf8");
+  t.ok(subnet !== undefined && gateway.includes(`trustedProxies: [${subnet}]`), "the subnet of the balancer");
+  t.same(
+    Object.keys(compose.services).filter((name) => compose.services[name]?.networks.includes("gateways")),
+    ["balancer", "gateway"],
+  );
   const nginx = readFileSync(join(ROOT, "docker/balancer/nginx.conf"), "utf8");
   t.notMatch(nginx, /^[^#]*non_idempotent/m, "a POST is never sent twice");
 });

@@ -135,6 +135,17 @@ t.test("files that others may read are told of once", async (t) => {
   t.match((await again()).warnings, [/keys\.folder: holds files that are open to other users/]);
 });
 
+t.test("a folder in which others may put a key is told of", async (t) => {
+  const { folder, again, warnings } = await load(t, { keys: FOLDER, files: { a: secret("a") } });
+  t.same(warnings, []);
+  for (const mode of [0o775, 0o757, 0o777]) {
+    chmodSync(folder, mode);
+    t.match((await again()).warnings, [/keys\.folder: can be written by other users/]);
+  }
+  chmodSync(folder, 0o750);
+  t.same((await again()).warnings, []);
+});
+
 t.test("next: in the ring, not the primary, and told when it has taken over", async (t) => {
   const keys = (id: string, notBefore: string): string =>
     `{ primary: a, next: { id: ${id}, notBefore: "${notBefore}" }, ring: [{ id: a, secret: { file: k/a } }, { id: b, secret: { file: k/b } }] }`;

@@ -73,3 +73,12 @@ t.test("what exists, links without an end too", async (t) => {
   t.same(await existing(folder, ["a.yaml", "b.yaml", "c.yaml", "other/d"]), ["a.yaml", "b.yaml"]);
   t.same(await existing(join(folder, "absent"), ["a.yaml"]), []);
 });
+
+t.test("a folder for secrets is its owner's alone, whatever the umask", async (t) => {
+  const before = process.umask(0);
+  t.teardown(() => process.umask(before));
+  const folder = t.testdir({});
+  await writeAll(folder, FILES, undefined, sound);
+  t.equal(statSync(join(folder, "keys")).mode & 0o777, 0o700);
+  t.equal(statSync(join(folder, "keys/k")).mode & 0o777, 0o600);
+});

@@ -8,6 +8,7 @@ import type { RedisServers } from "../redis/open.ts";
 import type { RedisTarget } from "../redis/target.ts";
 import { newAttempt, newEpoch, type Random } from "./epoch.ts";
 import { type Layout, layOut } from "./layout.ts";
+import { hasNotAnswered } from "./look.ts";
 import { REDEEM, RELEASE } from "./redeem.lua.ts";
 import { OwedReleases } from "./releases.ts";
 import type { Standards } from "./server-state.ts";
@@ -110,7 +111,10 @@ class SharedStore implements RedisStore {
       const { reason, message } = error;
       const server = this.#watch.serverOf(key);
       if (reason === "unauthorized") server.lack(message);
-      if (reason === "unreachable" || reason === "timeout") server.miss(reason, message);
+      if (reason === "error" || reason === "full") server.doubt();
+      // In a Cluster the server that has not answered may be another than the one that was asked first.
+      const missed = error.server === undefined ? server : this.#watch.serverNamed(error.server);
+      if (hasNotAnswered(error)) missed?.miss(reason, message);
       throw new StoreUnavailable(reason, message);
     }
   }
@@ -166,7 +170,15 @@ class SharedStore implements RedisStore {
         sent = true;
         this.#sent.add(over.promise);
         try {
-          return this.#outcome(await this.#redeemOnce(mark, key, attempt, deadline), key, attempt);
+          const redemption = this.#outcome(
+            await this.#redeemOnce(mark, key, attempt, deadline),
+            key,
+            attempt,
+          );
+          if (redemption.outcome !== "already_redeemed") return redemption;
+          // It may have been redeemed for a request that has left, and be on its way back: then it is free in a moment.
+          await new Promise<void>((resolve) => setImmediate(resolve));
+          if (!(await this.#owed.paid(mark.jti, deadline))) return redemption;
         } catch (error) {
           // The link broke: whether the script ran is unknown. The same attempt goes again, and knows its own mark.
           const lost = error instanceof RedisFailure && error.reason === "unreachable";
@@ -187,16 +199,17 @@ class SharedStore implements RedisStore {
   async #redeemOnce(mark: Mark, key: string, attempt: string, deadline: number): Promise<unknown> {
     const { epoch, eviction, random } = this.#options;
     const { key: marks, until } = this.#layout.place(mark);
-    const state = [mark.epoch, String(mark.exp), attempt];
-    const args = [newEpoch(random), ...state, eviction, epoch ? "on" : "off", mark.jti, String(until)];
-    return await before(deadline, this.#servers.run(REDEEM, [key, marks], args, deadline), () => {
-      throw new RedisFailure("timeout", `Redis ${this.#servers.name}: no answer in time`);
-    });
+    const epochs = [newEpoch(random), this.#watch.overAt(key), mark.epoch];
+    const state = [String(mark.exp), attempt, eviction, epoch ? "on" : "off", mark.jti, String(until)];
+    return await this.#servers.run(REDEEM, [key, marks], [...epochs, ...state], deadline);
   }
 
   #outcome(reply: unknown, key: string, attempt: string): Redemption {
-    const [outcome, epoch] = Array.isArray(reply) ? (reply as unknown[]) : [];
-    if (typeof epoch === "string") this.#watch.learn(key, epoch);
+    const [outcome, epoch, time] = Array.isArray(reply) ? (reply as unknown[]) : [];
+    if (typeof epoch === "string") this.#watch.learn(key, { epoch, time: Number(time) });
+    // The clock was set back, as this very reply shows, and the record had seen nothing of it: the mark may have been gone.
+    if (this.#options.epoch && outcome === "redeemed" && this.#watch.overAt(key) === epoch)
+      return { outcome: "epoch_mismatch" };
     switch (outcome) {
       case "redeemed":
         this.#watch.serverOf(key).redeemed();

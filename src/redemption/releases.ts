@@ -7,10 +7,16 @@ const MAX_OWED = 10_000;
 
 type Released = Pick<Mark, "jti" | "exp">;
 
+interface Owed {
+  readonly mark: Released;
+  /** Settles when the store has answered. */
+  readonly paid: PromiseWithResolvers<void>;
+}
+
 /** Marks that are to go and may still be there. In the memory of this process only. */
 export class OwedReleases {
   /** By attempt. */
-  readonly #owed = new Map<string, Released>();
+  readonly #owed = new Map<string, Owed>();
   readonly #send: (mark: Released, attempt: string) => Promise<unknown>;
   readonly #overflow: () => void;
 
@@ -28,27 +34,44 @@ export class OwedReleases {
   /** Sends a release at once, before anything the caller sends next; keeps it if that fails. Never throws. */
   async add(mark: Released, attempt: string): Promise<void> {
     if (this.#owed.size >= MAX_OWED) return this.#overflow();
-    this.#owed.set(attempt, mark);
-    await this.#pay(attempt, mark);
+    const owed = { mark, paid: Promise.withResolvers<void>() };
+    this.#owed.set(attempt, owed);
+    await this.#pay(attempt, owed);
+  }
+
+  /**
+   * Waits until the releases of a state that are owed now have been answered, at most to `deadline` (`performance.now()` clock).
+   * Tells whether there were any and all have been.
+   */
+  async paid(jti: string, deadline: number): Promise<boolean> {
+    const owed = [...this.#owed.values()].filter(({ mark }) => mark.jti === jti);
+    if (owed.length === 0) return false;
+    const all = Promise.all(owed.map(({ paid }) => paid.promise));
+    return await before(
+      deadline,
+      all.then(() => true),
+      () => false,
+    );
   }
 
   /** Sends all that is owed. A release sent twice does nothing the second time. Never throws. */
   async payAll(): Promise<void> {
-    await Promise.all([...this.#owed].map(([attempt, mark]) => this.#pay(attempt, mark)));
+    await Promise.all([...this.#owed].map(([attempt, owed]) => this.#pay(attempt, owed)));
   }
 
   /** Sends what is still owed by `deadline` (`performance.now()` clock), each as soon as `ready` says that it can be. */
   async payBy(deadline: number, ready: (mark: Released) => Promise<boolean>): Promise<void> {
-    const payments = [...this.#owed].map(async ([attempt, mark]) => {
-      if (await ready(mark)) await this.#pay(attempt, mark);
+    const payments = [...this.#owed].map(async ([attempt, owed]) => {
+      if (await ready(owed.mark)) await this.#pay(attempt, owed);
     });
     await before(deadline, Promise.all(payments), () => []);
   }
 
-  async #pay(attempt: string, mark: Released): Promise<void> {
+  async #pay(attempt: string, { mark, paid }: Owed): Promise<void> {
     try {
       await this.#send(mark, attempt);
       this.#owed.delete(attempt);
+      paid.resolve();
     } catch {
       // Stays owed until the store has answered.
     }

@@ -2,6 +2,7 @@
 import type { Log } from "../log.ts";
 import { Breaker } from "../redis/breaker.ts";
 import { describeServer, type Finding } from "../redis/description.ts";
+import { ServerClock } from "./server-clock.ts";
 import type { UnavailableReason } from "./store.ts";
 
 /** What a server is judged by. */
@@ -15,6 +16,7 @@ export interface Standards {
 
 /** See the file's header. */
 export class ServerState {
+  readonly clock = new ServerClock();
   readonly #standards: Standards;
   readonly #store: string;
   readonly #breaker = new Breaker();
@@ -27,6 +29,9 @@ export class ServerState {
   #described = "";
   #findings: readonly Finding[] = [];
   #toldOfEpoch = false;
+  /** Why a part of the states cannot be redeemed, as it was told. */
+  #toldOfPart: UnavailableReason | undefined;
+  #doubted = false;
 
   /** `store` names the server in the log. */
   constructor(store: string, standards: Standards) {
@@ -48,10 +53,15 @@ export class ServerState {
     return this.#findings;
   }
 
+  /** True until a look has found out whether the server takes writes. */
+  get doubted(): boolean {
+    return this.#doubted || this.#failure === "error" || this.#failure === "full";
+  }
+
   /** The server was looked at, and is as it should be but for its memory, which is weighed here. */
   seen(memory: string, policy: string): void {
     const { eviction, log } = this.#standards;
-    this.#breaker.reset();
+    this.answered();
     if (memory === "kept") {
       this.#succeed();
     } else if (eviction === "refuse") {
@@ -83,6 +93,30 @@ export class ServerState {
     this.#refusing = true;
     const fields = { store: this.#store, reason };
     this.#standards.log.warn(fields, "redemptions are refused without waiting until the store answers");
+  }
+
+  /** A look was answered, be it by an error: whoever waits for this server does not wait in vain. */
+  answered(): void {
+    this.#breaker.reset();
+    this.#doubted = false;
+    if (!this.#refusing) return;
+    this.#refusing = false;
+    this.#standards.log.info({ store: this.#store }, "redemptions wait for the store again");
+  }
+
+  /** The server answered a redemption with an error; the next look writes, to find out whom that concerns. */
+  doubt(): void {
+    this.#doubted = true;
+  }
+
+  /** Some epoch records cannot be used, or (undefined) all can. `cause` goes to the log, once for each reason. */
+  part(reason: UnavailableReason | undefined, cause = ""): void {
+    if (this.#toldOfPart === reason) return;
+    this.#toldOfPart = reason;
+    const { log } = this.#standards;
+    const store = this.#store;
+    if (reason === undefined) log.info({ store }, "all states can be redeemed again");
+    else log.warn({ store, reason, cause }, "some states cannot be redeemed");
   }
 
   /** A redemption came through. */
@@ -145,10 +179,8 @@ export class ServerState {
     const { log } = this.#standards;
     const fields = { store: this.#store };
     if (this.#failure !== undefined) log.info(fields, "redemption store available");
-    if (this.#refusing) log.info(fields, "redemptions wait for the store again");
     this.#failure = undefined;
     this.#logged = undefined;
-    this.#refusing = false;
   }
 }
 

@@ -37,6 +37,7 @@ export type UnavailableReason =
   | "unauthorized"
   | "timeout"
   | "not_master"
+  | "not_served"
   | "eviction"
   | "full"
   | "error";

@@ -3,26 +3,17 @@
  * then once a second. It, and no user's request, finds out that a server is back.
  */
 import type { Connection } from "../redis/connection.ts";
-import type { Finding } from "../redis/description.ts";
 import { RedisFailure } from "../redis/failure.ts";
 import { openRedis, type RedisServers } from "../redis/open.ts";
 import type { RedisTarget } from "../redis/target.ts";
-import { newEpoch, type Random } from "./epoch.ts";
-import { REFRESH } from "./redeem.lua.ts";
+import type { Random } from "./epoch.ts";
+import { type EpochRecord, EpochRecords } from "./epoch-records.ts";
+import { hasNotAnswered, Look, type Told } from "./look.ts";
 import { ServerState, type Standards } from "./server-state.ts";
+import { healthOf, reportOf, type Share } from "./standing.ts";
 import type { StoreHealth, StoreReport, UnavailableReason } from "./store.ts";
 
 const INTERVAL_MS = 1000;
-/** A server's epoch records are read in so many turns: what takes one away takes all, and then all are read at once. */
-const TURNS = 16;
-
-/** An epoch record, as last read. */
-interface Epoch {
-  value: string | undefined;
-  /** The server that told it; undefined where it should be read again soon. */
-  teller: Connection | undefined;
-}
-
 /** What is watched, and how. */
 export interface WatchOptions extends Standards {
   readonly target: RedisTarget;
@@ -38,23 +29,25 @@ export interface WatchOptions extends Standards {
 export class Watch {
   readonly servers: RedisServers;
   readonly #options: WatchOptions;
-  readonly #epochs: ReadonlyMap<string, Epoch>;
+  readonly #epochs: EpochRecords;
   readonly #states = new Map<Connection, ServerState>();
   /** Stands for the server that no epoch record has yet. */
   readonly #nobody: ServerState;
   readonly #looks = new Map<Connection, Promise<void>>();
   readonly #timer: NodeJS.Timeout;
   readonly #started = Promise.withResolvers<void>();
-  #turn = 0;
+  #second = 0;
   #closed = false;
 
   /** Starts to connect. Throws an Error without credentials for a target that cannot be used. */
   constructor(options: WatchOptions) {
     this.#options = options;
-    this.#epochs = new Map(options.epochs.map((key) => [key, { value: undefined, teller: undefined }]));
+    // Asked only once there is something to ask about.
+    this.#epochs = new EpochRecords(options.epochs, (key) => this.servers.linkTo(key));
     this.servers = openRedis(options.target, options.timeoutMs, {
       ready: (link) => void this.#greet(link),
-      lost: (link, reason, cause) => this.#fail(this.#serves(link) ? link : undefined, reason, cause),
+      lost: (link, reason, cause) =>
+        this.#fail(this.#epochs.isServed(link) ? link : undefined, reason, cause),
     });
     this.#nobody = new ServerState(this.servers.name, options);
     this.#timer = setInterval(() => this.#tick(), INTERVAL_MS).unref();
@@ -66,7 +59,12 @@ export class Watch {
   }
 
   epoch(key: string): string | undefined {
-    return this.#epochs.get(key)?.value;
+    return this.#epochs.at(key)?.value;
+  }
+
+  /** An epoch of this record that is over, whatever Redis says; empty if there is none. */
+  overAt(key: string): string {
+    return this.#epochs.at(key)?.over ?? "";
   }
 
   /** The state of the server that has the epoch record `key`. */
@@ -74,48 +72,45 @@ export class Watch {
     return this.#stateOf(this.servers.linkTo(key));
   }
 
-  /** A script has told the epoch. */
-  learn(key: string, value: string): void {
-    const epoch = this.#epochs.get(key);
-    if (epoch === undefined || epoch.value === value) return;
-    if (epoch.value !== undefined) {
+  /** The server of a link that is named; undefined if it has no epoch record. */
+  serverNamed(name: string): ServerState | undefined {
+    for (const [link, state] of this.#states) if (link.name === name) return state;
+    return undefined;
+  }
+
+  /** A script on the server of this record has told its epoch and its clock. */
+  learn(key: string, { epoch, time }: Told): void {
+    const record = this.#epochs.at(key);
+    if (record === undefined) return;
+    this.#judgeClock(this.servers.linkTo(key), time);
+    if (record.over !== epoch) record.over = undefined;
+    if (record.value === epoch) return;
+    if (record.value !== undefined) {
       this.serverOf(key).epochChanged();
       // It is not the only one, most likely.
-      for (const other of this.#epochs.values()) if (other.teller === epoch.teller) other.teller = undefined;
+      for (const other of this.#epochs.all) if (other.teller === record.teller) other.teller = undefined;
     }
-    epoch.value = value;
+    record.value = epoch;
   }
 
   /** Looks at every server that answers, at all its epochs. Waits for a server to answer. Never throws. */
   async refresh(): Promise<void> {
     const deadline = performance.now() + this.#options.timeoutMs;
-    await Promise.all([...this.#epochs.keys()].map((key) => this.servers.whenReady(key, deadline)));
-    for (const [link, keys] of this.#groups()) {
+    await Promise.all(this.#epochs.all.map(({ key }) => this.servers.whenReady(key, deadline)));
+    for (const [link, records] of this.#epochs.groups()) {
       if (link?.ready !== true) continue;
       await this.#looks.get(link);
-      await this.#look(link, keys);
+      await this.#look(link, records);
     }
   }
 
   health(): StoreHealth {
-    const failures = this.#failures();
-    const reason = failures.find((failure) => failure !== undefined);
-    if (this.#closed || failures.every((failure) => failure !== undefined))
-      return { available: false, reason: this.#closed ? "unreachable" : (reason ?? "unreachable") };
-    return { available: true, ...(reason === undefined ? {} : { reason }) };
+    return this.#closed ? { available: false, reason: "unreachable" } : healthOf(this.#shares());
   }
 
   report(): StoreReport {
-    const states = [...this.#epochs.keys()].map((key) => this.serverOf(key));
-    const findings = new Map<Finding, number>();
-    for (const state of new Set(states))
-      for (const finding of state.findings) findings.set(finding, (findings.get(finding) ?? 0) + 1);
-    const share = (is: (state: ServerState) => boolean) => states.filter(is).length / states.length;
-    return {
-      available: this.#closed ? 0 : share((state) => state.failure === undefined),
-      refusing: share((state) => state.refusing),
-      findings,
-    };
+    const report = reportOf(this.#shares());
+    return this.#closed ? { ...report, available: 0 } : report;
   }
 
   /** Ends the looks; the links stay for what is still to be sent. */
@@ -132,93 +127,92 @@ export class Watch {
   }
 
   #tick(): void {
-    this.#turn += 1;
-    const groups = this.#groups();
+    this.#second += 1;
+    const groups = this.#epochs.groups();
     if (!groups.has(undefined)) this.#nobody.forget();
-    for (const [link, keys] of groups) {
+    for (const [link, records] of groups) {
       const state = this.#stateOf(link);
       state.tick();
       if (link?.ready !== true) state.miss(state.failure ?? "unreachable", "not connected");
       // A replica stays one until its name leads elsewhere, and only a new link asks the name.
       else if (state.failure === "not_master") link.reconnect();
-      else void this.#look(link, state.failure === undefined ? this.#due(link, keys) : keys);
+      else {
+        const all = state.doubted || state.failure !== undefined;
+        void this.#look(link, all ? records : this.#epochs.due(link, this.#second));
+      }
     }
-    for (const link of this.#states.keys()) if (!this.#serves(link)) this.#states.delete(link);
-  }
-
-  /** Those that this server has not told yet, and a share of the others. */
-  #due(link: Connection, keys: readonly string[]): string[] {
-    return keys.filter(
-      (key, index) =>
-        this.#epochs.get(key)?.teller !== link || keys.length < TURNS || index % TURNS === this.#turn % TURNS,
-    );
+    for (const link of this.#states.keys()) if (!this.#epochs.isServed(link)) this.#states.delete(link);
   }
 
   async #greet(link: Connection): Promise<void> {
-    const keys = this.#groups().get(link);
-    if (keys === undefined) return;
+    const records = this.#epochs.of(link);
+    if (records.length === 0) return;
     // A look that began on the link before this one sees nothing of it.
     const before = this.#looks.get(link);
-    const looked = before === undefined ? this.#look(link, keys) : before.then(() => this.#look(link, keys));
+    const looked =
+      before === undefined ? this.#look(link, records) : before.then(() => this.#look(link, records));
     const info = await link.command("INFO").catch(() => undefined);
     await looked;
     if (typeof info === "string" && !this.#closed) this.#stateOf(link).describe(info);
   }
 
-  #look(link: Connection, keys: readonly string[]): Promise<void> {
+  #look(link: Connection, records: readonly EpochRecord[]): Promise<void> {
     const running = this.#looks.get(link);
     if (running !== undefined) return running;
-    const look = this.#read(link, keys).finally(() => this.#looks.delete(link));
+    const look = this.#read(link, records).finally(() => this.#looks.delete(link));
     this.#looks.set(link, look);
     return look;
   }
 
-  async #read(link: Connection, keys: readonly string[]): Promise<void> {
-    let [first, ...rest] = keys;
-    if (first === undefined) return;
+  async #read(link: Connection, records: readonly EpochRecord[]): Promise<void> {
+    const state = this.#stateOf(link);
+    const { random } = this.#options;
+    const look = new Look({
+      ...{ servers: this.servers, random, writes: state.doubted },
+      learn: (key, told) => this.learn(key, told),
+      due: () => this.#epochs.untold(link),
+    });
     try {
-      let [epoch, memory, policy] = await this.#readOne(first);
-      const changed = this.epoch(first) !== undefined && this.epoch(first) !== epoch;
-      this.learn(first, epoch);
-      if (changed) rest = (this.#groups().get(link) ?? []).filter((key) => key !== first);
-      const replies = rest.map(async (key) => {
-        [epoch, memory, policy] = await this.#readOne(key);
-        this.learn(key, epoch);
-      });
-      await Promise.all(replies);
-      for (const key of [first, ...rest]) (this.#epochs.get(key) as Epoch).teller = this.servers.linkTo(key);
-      this.#stateOf(link).seen(memory, policy);
+      await look.read(records);
     } catch (error) {
       if (!(error instanceof RedisFailure)) throw error;
       this.#fail(link, error.reason, error.message);
-      if (error.reason === "timeout" || error.reason === "unreachable")
-        this.#stateOf(link).miss(error.reason, error.message);
+      if (hasNotAnswered(error)) state.miss(error.reason, error.message);
       return;
     }
-    if ([...this.#epochs.values()].every(({ value }) => value !== undefined)) this.#started.resolve();
+    const { memory, failure } = look;
+    if (memory !== undefined) {
+      state.seen(...memory);
+      const bad = this.#epochs.of(link).find((record) => record.failure !== undefined);
+      state.part(bad?.failure, failure?.message);
+    } else if (failure !== undefined) {
+      state.answered();
+      state.fail(failure.reason, failure.message);
+    }
+    if (this.#epochs.known || failure !== undefined) this.#started.resolve();
     await this.#options.well();
   }
 
-  async #readOne(key: string): Promise<[epoch: string, memory: string, policy: string]> {
-    const reply = await this.servers.run(REFRESH, [key], [newEpoch(this.#options.random)]);
-    const [epoch, memory, policy] = Array.isArray(reply) ? (reply as unknown[]) : [];
-    if (typeof epoch !== "string") throw new RedisFailure("error", "unknown reply");
-    return [epoch, String(memory), String(policy)];
+  /**
+   * A clock that was set has to be seen by every record of its server: those that see it ahead notice by themselves that it has gone
+   * back. For those that saw nothing of it, this gateway notices.
+   */
+  #judgeClock(link: Connection | undefined, time: number): void {
+    if (link === undefined) return;
+    const course = this.#stateOf(link).clock.told(time, performance.now());
+    if (course === "steady") return;
+    const records = this.#epochs.of(link);
+    for (const record of records) {
+      record.teller = undefined;
+      if (course === "set_back") record.over = record.value;
+    }
+    // One that is under way takes them up at its end.
+    void this.#look(link, records);
   }
 
   #fail(link: Connection | undefined, reason: UnavailableReason, cause: string): void {
     this.#stateOf(link).fail(reason, cause);
     this.#started.resolve();
-  }
-
-  /** The epoch records by the server that has them. */
-  #groups(): Map<Connection | undefined, string[]> {
-    return Map.groupBy(this.#epochs.keys(), (key) => this.servers.linkTo(key));
-  }
-
-  #serves(link: Connection): boolean {
-    for (const key of this.#epochs.keys()) if (this.servers.linkTo(key) === link) return true;
-    return false;
   }
 
   #stateOf(link: Connection | undefined): ServerState {
@@ -231,7 +225,7 @@ export class Watch {
     return state;
   }
 
-  #failures(): (UnavailableReason | undefined)[] {
-    return [...this.#epochs.keys()].map((key) => this.serverOf(key).failure);
+  #shares(): Share[] {
+    return this.#epochs.all.map(({ key, failure }) => ({ server: this.serverOf(key), failure }));
   }
 }

@@ -1,7 +1,7 @@
 /**
  * A Redis Cluster: one link per master, each as careful as the single one, and a map of who serves which hash slot.
- * MOVED, ASK, TRYAGAIN and CLUSTERDOWN mean that nothing has run, so the script goes on to where they lead. A lost link is told
- * to the caller, for then nobody knows.
+ * MOVED, ASK, TRYAGAIN and CLUSTERDOWN mean that nothing has run, so the script goes on to where they lead, as long as there is
+ * time. A lost link is told to the caller, for then nobody knows.
  */
 import { Connection, type ConnectionEvents, type RunOptions } from "./connection.ts";
 import { before } from "./deadline.ts";
@@ -13,6 +13,8 @@ import { type Address, access, type Clustered } from "./target.ts";
 
 const LOOK_INTERVAL_MS = 1000;
 const PAUSE_MS = { least: 25, most: 100 };
+/** In less than this no server answers. */
+const LEAST_MS = 5;
 /** So many servers can be named in turn before the map is taken to be in motion. */
 const HOPS_AT_ONCE = 4;
 
@@ -97,12 +99,15 @@ export class Cluster implements RedisServers {
       } catch (error) {
         const redirection = redirectionOf(error, this.#addressOf(link));
         if (redirection === undefined) throw error;
-        if (this.#closed || performance.now() >= deadline)
-          throw new RedisFailure("unreachable", (error as RedisFailure).message);
+        // Who has answered is there; it is the time that runs out.
+        const failed = (reason: "unreachable" | "not_served") =>
+          new RedisFailure(reason, (error as RedisFailure).message);
+        if (this.#closed) throw failed("unreachable");
         hop = this.#hop(slot, redirection);
         if (redirection.kind === "later" || hops >= HOPS_AT_ONCE) await this.#pause(deadline);
         // Not to be had, or dropped meanwhile: the owner, whoever that is by now.
         if (hop !== undefined && !(await hop.link.whenReady(deadline))) hop = undefined;
+        if (performance.now() + LEAST_MS >= deadline) throw failed("not_served");
       }
     }
   }

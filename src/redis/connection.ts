@@ -36,7 +36,7 @@ export interface ConnectionEvents {
 
 /** Bounds of a script call. */
 export interface RunOptions {
-  /** After this time (`performance.now()` clock) nothing more is sent. */
+  /** After this time (`performance.now()` clock) nothing more is sent or waited for. */
   readonly deadline?: number;
   /** The server has to take keys of a hash slot that is on its way to it. */
   readonly asking?: boolean;
@@ -134,8 +134,8 @@ export class Connection {
   }
 
   /**
-   * Runs a script, by name, and by text if the server does not know it yet and `deadline` (`performance.now()` clock) has
-   * not passed. Answers with its reply. Throws `RedisFailure`: `unreachable` if the link was lost (the script may have
+   * Runs a script, by name, and by text if the server does not know it yet, until `deadline` (`performance.now()` clock).
+   * Answers with its reply. Throws `RedisFailure`: `unreachable` if the link was lost (the script may have
    * run), `timeout` (it may have run, or may yet), anything else: it has not run to its end.
    */
   async run(
@@ -145,10 +145,11 @@ export class Connection {
     { deadline = Number.POSITIVE_INFINITY, asking = false }: RunOptions = {},
   ): Promise<unknown> {
     try {
-      return await this.#send(() => this.#redis.evalsha(script.sha, keys.length, ...keys, ...args), asking);
+      const command = () => this.#redis.evalsha(script.sha, keys.length, ...keys, ...args);
+      return await this.#send(command, asking, deadline);
     } catch (error) {
       if (!isUnknownScript(error) || performance.now() >= deadline) throw error;
-      return await this.runText(script, keys, args, { asking });
+      return await this.runText(script, keys, args, { deadline, asking });
     }
   }
 
@@ -157,9 +158,10 @@ export class Connection {
     script: Script,
     keys: readonly string[],
     args: readonly string[],
-    { asking = false }: RunOptions = {},
+    { deadline = Number.POSITIVE_INFINITY, asking = false }: RunOptions = {},
   ): Promise<unknown> {
-    return await this.#send(() => this.#redis.eval(script.text, keys.length, ...keys, ...args), asking);
+    const command = () => this.#redis.eval(script.text, keys.length, ...keys, ...args);
+    return await this.#send(command, asking, deadline);
   }
 
   /** Sends a command that needs no key, and answers with its reply. Throws as `run` does. */
@@ -187,18 +189,29 @@ export class Connection {
     if (linked) await before(performance.now() + 2 * CLOSE_TIMEOUT_MS, ended, () => undefined);
   }
 
-  async #send(command: () => Promise<unknown>, asking = false): Promise<unknown> {
-    if (!this.#open) throw new RedisFailure("unreachable", `Redis ${this.name}: not connected`);
+  async #send(
+    command: () => Promise<unknown>,
+    asking = false,
+    deadline = Number.POSITIVE_INFINITY,
+  ): Promise<unknown> {
+    if (!this.#open)
+      throw new RedisFailure("unreachable", `Redis ${this.name}: not connected`, "", this.name);
     try {
       // Both are written in this turn, so nothing comes between them; a refusal shows in what follows.
       if (asking) this.#redis.asking().catch(() => undefined);
-      return await command();
+      const reply = command();
+      // Every command has a bound of its own, too.
+      if (deadline === Number.POSITIVE_INFINITY) return await reply;
+      return await before(deadline, reply, () => {
+        throw new RedisFailure("timeout", `Redis ${this.name}: no answer in time`, "", this.name);
+      });
     } catch (error) {
+      if (error instanceof RedisFailure) throw error;
       // The error itself stays here: ioredis hangs the command's arguments on it.
       const reason = reasonOf(error);
       if (reason === "unreachable") this.reconnect();
       const reply = error instanceof Error && error.name === "ReplyError" ? error.message : "";
-      throw new RedisFailure(reason, `Redis ${this.name}: ${this.#scrub(error)}`, reply);
+      throw new RedisFailure(reason, `Redis ${this.name}: ${this.#scrub(error)}`, reply, this.name);
     }
   }
 

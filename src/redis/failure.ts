@@ -3,18 +3,29 @@
 /**
  * A bounded set: it goes to audit and metrics. `unreachable`: no link, or it was lost (what was sent may have run);
  * `timeout`: no answer in time (it may have run, or may yet). With any other reason nothing has run to its end.
+ * `not_served`: servers of a Cluster have answered, and none of them has taken the key in time.
  */
-export type FailureReason = "unreachable" | "unauthorized" | "timeout" | "not_master" | "full" | "error";
+export type FailureReason =
+  | "unreachable"
+  | "unauthorized"
+  | "timeout"
+  | "not_master"
+  | "not_served"
+  | "full"
+  | "error";
 
 /** Redis did not do what it was asked. The message holds no credential and no argument of a command. */
 export class RedisFailure extends Error {
   override readonly name = "RedisFailure";
   readonly reason: FailureReason;
+  /** Name of the link that it happened on; undefined where it is that of the key's owner, or none. */
+  readonly server: string | undefined;
   readonly #reply: string;
 
-  constructor(reason: FailureReason, message: string, reply = "") {
+  constructor(reason: FailureReason, message: string, reply = "", server?: string) {
     super(message);
     this.reason = reason;
+    this.server = server;
     this.#reply = reply;
   }
 

@@ -20,7 +20,7 @@ export interface RedisServers {
   /** Waits for a link to the server that holds `key`, at most to `deadline` (`performance.now()` clock); tells whether there is one. */
   whenReady(key: string, deadline: number): Promise<boolean>;
   /**
-   * Runs a script on the server that holds `keys`. Answers with its reply. Nothing is sent after `deadline`.
+   * Runs a script on the server that holds `keys`. Answers with its reply. Nothing is sent, and nothing waited for, after `deadline`.
    * Throws `RedisFailure` only; see `FailureReason` for what may have run.
    */
   run(script: Script, keys: Keys, args: readonly string[], deadline?: number): Promise<unknown>;

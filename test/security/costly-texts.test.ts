@@ -4,7 +4,7 @@
  */
 import t from "tap";
 import { result, type Script } from "../support/upstream.ts";
-import { DONE, DONE, META, META, passes, passes, refuses, refuses, setScene, setScene, TRANSFER, TRANSFER } from "./scene.ts";
+import { DONE, META, passes, refuses, setScene, TRANSFER } from "./scene.ts";
 
 /** Marks in a row that have to be put in order. */
 const marks = (count: number): string => "\u0316\u0301".repeat(count / 2);

@@ -53,6 +53,28 @@ t.test("sentences", async (t) => {
   );
 });
 
+t.test("keys in files, and addresses with a password in them", async (t) => {
+  for (const name of [
+    "ssh_key",
+    "sshKey",
+    "pemKey",
+    "keystore",
+    "dbUrlWithCreds",
+    "database url with credentials",
+  ])
+    t.ok(namesSecret(name), name);
+  for (const name of [
+    "ssh_key_name",
+    "sshKeyId",
+    "sshPublicKey",
+    "keystore_path",
+    "keystoreType",
+    "pem_file_name",
+    "dbUrl",
+  ])
+    t.notOk(namesSecret(name), name);
+});
+
 t.test("spellings that only look different", async (t) => {
   for (const name of [
     "pass\u200bword",

@@ -20,7 +20,7 @@ function version(): string {
 
 function usage(): string {
   const lines = COMMANDS.map((command) => `  sealgate ${command.usage}\n      ${command.summary}`);
-  return ["Usage:", ...lines, "  sealgate --version", "  sealgate COMMAND --help", ""].join("\n");
+  return ["Usage:", ...lines, "  sealgate version", "  sealgate help [COMMAND]", ""].join("\n");
 }
 
 function overview(): string {
@@ -52,7 +52,11 @@ function help(command: Command): string {
     ...options.map((option) => `  ${option.name.padEnd(width)}  ${option.text}`),
     "",
     "Exit codes:",
-    ...command.exits.map((name) => `  ${String(EXIT[name][0]).padStart(2)}  ${EXIT[name][1]}`),
+    ...command.exits.map((exit) => {
+      const [name, words] = typeof exit === "string" ? [exit, undefined] : exit;
+      const [code, meaning] = EXIT[name];
+      return `  ${String(code).padStart(2)}  ${words ?? meaning}`;
+    }),
     "",
   ].join("\n");
 }
@@ -117,22 +121,30 @@ function unknown(args: readonly string[]): UsageError {
   const groups = COMMANDS.filter(({ words }) => words[0] === word && words.length > 1);
   if (groups.length > 0) {
     const names = groups.map(({ words }) => words.join(" ")).join(", ");
-    return new UsageError(
-      `${word} needs one of: ${names}${second === undefined ? "" : ", found another word"}`,
+    const near = nearest(
+      second ?? "",
+      groups.map(({ words }) => words[1] ?? ""),
     );
+    const hint = near === undefined ? "found another word" : `did you mean ${word} ${near}?`;
+    return new UsageError(`${word} needs one of: ${names}${second === undefined ? "" : `, ${hint}`}`, {
+      words: [word],
+    });
   }
   if (word.startsWith("-")) return new UsageError("a command comes first");
-  const near = nearest(word, [...new Set(COMMANDS.map(({ words }) => words[0] ?? ""))]);
+  const near = nearest(word, [...new Set(COMMANDS.map(({ words }) => words[0] ?? "")), "help", "version"]);
   return new UsageError(`unknown command${near === undefined ? "" : `, did you mean ${near}?`}`);
 }
 
 async function dispatch(args: readonly string[]): Promise<number> {
   const [first, second] = args;
-  if (first === "--version") {
+  if (first === "help" && second !== undefined && second !== "help") {
+    return dispatch([...args.slice(1).filter((word) => word !== "--help"), "--help"]);
+  }
+  if (first === "--version" || first === "version") {
     process.stdout.write(`${version()}\n`);
     return EXIT.ok[0];
   }
-  if (first === "--help" || first === "-h") {
+  if (first === "--help" || first === "-h" || first === "help") {
     process.stdout.write(overview());
     return EXIT.ok[0];
   }
@@ -140,7 +152,7 @@ async function dispatch(args: readonly string[]): Promise<number> {
   const found = find(args);
   if (found === undefined) {
     const group = COMMANDS.filter(({ words }) => words[0] === first);
-    if (group.length === 0 || (second !== "--help" && second !== "-h")) throw unknown(args);
+    if (group.length === 0 || !["--help", "-h", "help"].includes(second ?? "")) throw unknown(args);
     process.stdout.write(group.map(help).join("\n"));
     return EXIT.ok[0];
   }
@@ -160,12 +172,13 @@ async function dispatch(args: readonly string[]): Promise<number> {
 /** What a failure prints, and its exit code. A stack only for what is a fault of this program. */
 function explain(error: unknown): { readonly text: string; readonly code: number } {
   if (error instanceof UsageError) {
-    const words = error.command?.words.join(" ");
-    const rest =
-      error.command === undefined
-        ? usage()
-        : `Usage: sealgate ${error.command.usage}\nMore: sealgate ${words} --help\n`;
-    return { text: `sealgate: ${error.message}\n${rest}`, code: EXIT.usage[0] };
+    const { words = [], usage: form } = error.command ?? {};
+    const lines = [
+      `sealgate: ${error.message}`,
+      ...(form === undefined ? [] : [`Usage: sealgate ${form}`]),
+      `More: ${["sealgate", ...words, "--help"].join(" ")}`,
+    ];
+    return { text: `${lines.join("\n")}\n`, code: EXIT.usage[0] };
   }
   if (error instanceof ConfigError) {
     const count = error.problems.length;

@@ -64,7 +64,8 @@ export const REFUSALS = {
   missing_meta: {
     status: 400,
     rpc: -32602,
-    message: "_meta must hold io.modelcontextprotocol/protocolVersion and clientCapabilities",
+    message:
+      "_meta must hold io.modelcontextprotocol/protocolVersion and io.modelcontextprotocol/clientCapabilities",
   },
   header_mismatch: {
     status: 400,

@@ -13,7 +13,8 @@ export interface Command {
   readonly argument?: { readonly name: string; readonly text: string };
   /** Name without dashes → the placeholder of its value (none for a switch), and what it does. Each at most once. */
   readonly options: Readonly<Record<string, { readonly value?: string; readonly text: string }>>;
-  readonly exits: readonly (keyof typeof EXIT)[];
+  /** The codes it can end with; with its own words where those of all commands say more than it does. */
+  readonly exits: readonly (keyof typeof EXIT | readonly [keyof typeof EXIT, string])[];
   /** @returns the exit code */
   run(given: ReadonlyMap<string, string>): Promise<number>;
 }
@@ -33,7 +34,18 @@ const serve: Command = {
     upstream: { value: "URL", text: "The full endpoint of an MCP server, instead of --config." },
     listen: { value: "HOST:PORT", text: "With --upstream: a loopback address. Default 127.0.0.1:8080." },
   },
-  exits: ["ok", "usage", "input", "unavailable", "fault", "config"],
+  exits: [
+    ["ok", "drained and closed after a signal"],
+    [
+      "unhealthy",
+      "ended without having drained: a second signal, the grace was over, or an unexpected error",
+    ],
+    "usage",
+    "input",
+    ["unavailable", "the system refused something at start, for example an address in use"],
+    "fault",
+    "config",
+  ],
   async run(given) {
     const config = given.get("config");
     const upstream = given.get("upstream");
@@ -84,7 +96,13 @@ const check: Command = {
     "without-files": { text: "Look at no file and no variable that the configuration names." },
     strict: { text: "Take warnings for problems." },
   },
-  exits: ["ok", "usage", "input", "fault", "config"],
+  exits: [
+    "ok",
+    "usage",
+    "input",
+    "fault",
+    ["config", "the configuration has problems, all of them printed; with --strict: or warnings"],
+  ],
   async run(given) {
     const module = await import("./check.ts");
     if (given.has("without-files") && given.has("previous")) {
@@ -213,7 +231,14 @@ const inspect: Command = {
     text: "The state; - reads it from standard input, where no list of processes shows it.",
   },
   options: { config: CONFIG, state: { text: "Show the server's own state too, not only its length." } },
-  exits: ["ok", "usage", "data", "input", "fault", "config"],
+  exits: [
+    ["ok", "the token would be taken now"],
+    "usage",
+    ["data", "the token would be refused now"],
+    "input",
+    "fault",
+    "config",
+  ],
   async run(given) {
     const module = await import("./inspect.ts");
     return module.inspect({
@@ -233,7 +258,13 @@ const reach: Command = {
     "address of the server, sends nothing, and prints what it finds.",
   ],
   options: { upstream: { value: "URL", text: "The server, as in upstream.url of a route." } },
-  exits: ["ok", "unhealthy", "usage", "unavailable", "fault"],
+  exits: [
+    ["ok", "the server does not answer here"],
+    ["unhealthy", "the server can be reached around the gateway"],
+    "usage",
+    ["unavailable", "the name of the server has no address here, which proves nothing"],
+    "fault",
+  ],
   async run(given) {
     const upstream = given.get("upstream");
     if (upstream === undefined) throw new UsageError("reach needs --upstream URL");
@@ -263,7 +294,14 @@ const health: Command = {
     ready: { text: "Ask /readyz instead." },
     timeout: { value: "DURATION", text: "Time for the whole answer. Default 3s." },
   },
-  exits: ["ok", "unhealthy", "usage", "input", "fault", "config"],
+  exits: [
+    ["ok", "healthy; with --ready: ready"],
+    ["unhealthy", "not healthy or not ready, or no answer"],
+    "usage",
+    "input",
+    "fault",
+    "config",
+  ],
   async run(given) {
     const config = given.get("config");
     const text = given.get("url");
@@ -292,7 +330,8 @@ const health: Command = {
 
 const init: Command = {
   words: ["init"],
-  usage: "init --upstream URL [--issuer URL] [--for laptop|compose|sidecar] [--out FOLDER]",
+  usage:
+    "init --upstream URL [--issuer URL] [--for laptop|compose|sidecar] [--out FOLDER] [--listen HOST:PORT] [--public-url URL] [--upstream-token-file FILE | --upstream-token-env NAME]",
   summary: "Look at an MCP server and an issuer, and write a first configuration with its keys.",
   details: [
     "Lists what the server offers and writes it as an allow-list. laptop: one machine, without an issuer nobody is",
@@ -312,7 +351,14 @@ const init: Command = {
     "upstream-token-file": { value: "FILE", text: "The server's own token, for servers that ask for one." },
     "upstream-token-env": { value: "NAME", text: "The same in an environment variable." },
   },
-  exits: ["ok", "usage", "unavailable", "fault", "create", "config"],
+  exits: [
+    "ok",
+    "usage",
+    ["unavailable", "the server or the issuer cannot be used, nothing was written"],
+    "fault",
+    ["create", "a file exists already or cannot be written"],
+    ["config", "what would be written has problems, nothing was written"],
+  ],
   async run(given) {
     const [{ readInitOptions }, { init: run }] = await Promise.all([
       import("./init-options.ts"),
@@ -341,7 +387,14 @@ const explain: Command = {
     route: { value: "PATH", text: "Only this route. Default: all." },
     json: { text: "Print JSON." },
   },
-  exits: ["ok", "usage", "input", "fault", "denied", "config"],
+  exits: [
+    ["ok", "the call is allowed"],
+    "usage",
+    "input",
+    "fault",
+    ["denied", "the call is not allowed"],
+    "config",
+  ],
   async run(given) {
     const config = configOf(given, "explain");
     const principal = given.get("principal");

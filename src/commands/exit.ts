@@ -1,7 +1,10 @@
-/** Exit codes (sysexits.h where it has one) and their meaning. */
+/** Exit codes (sysexits.h where it has one) and their meaning; commands that know it more exactly say it in their help. */
 export const EXIT = {
   ok: [0, "success"],
-  unhealthy: [1, "not healthy or not ready, or no answer; the server can be reached around the gateway"],
+  unhealthy: [
+    1,
+    "not healthy or not ready, or no answer; the server can be reached around the gateway; ended without having drained",
+  ],
   usage: [64, "the command line is wrong"],
   data: [65, "the token would be refused now; there is no such entry"],
   input: [66, "the configuration file cannot be read"],

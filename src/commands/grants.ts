@@ -14,7 +14,9 @@ export async function grantsSet(effect: "allow" | "deny", given: Given): Promise
   const ttl = given.get("ttl");
   const milliseconds = ttl === undefined ? undefined : parseDuration(ttl);
   if (ttl !== undefined && milliseconds === undefined)
-    throw new UsageError("--ttl is not a duration with its unit, such as 30m or 12h");
+    throw new UsageError(
+      "--ttl is not a duration with its unit, such as 30m or 48h; the units are ms, s, m and h",
+    );
   return await withAccess(given, async (access) => {
     const members = {
       principal: principalOf(given, access),

@@ -16,7 +16,7 @@ import {
   type RevocationOrder,
 } from "../overrides/orders.ts";
 import { OverridesFull, OverridesUnavailable } from "../overrides/overrides.ts";
-import { createRedisOverrides } from "../overrides/redis.ts";
+import { createRedisOverrides, type RedisOverrides } from "../overrides/redis.ts";
 import { type Presented, present } from "../overrides/shown.ts";
 import { redisTarget } from "../redis/target-of.ts";
 import { EXIT } from "./exit.ts";
@@ -120,13 +120,25 @@ async function throughRedis(loaded: LoadedConfig): Promise<Access> {
         .filter((entry) => entry.kind === kind)
         .map(present);
     },
-    set: async (order) => present("target" in order ? await desk.revoke(order) : await desk.grant(order)),
+    set: async (order) => {
+      warnOfKey(desk);
+      return present("target" in order ? await desk.revoke(order) : await desk.grant(order));
+    },
     remove: async (kind, id, by) => {
+      warnOfKey(desk);
       const entry = await desk.remove(kind, id, by);
       return entry === undefined ? undefined : present(entry);
     },
     close: () => desk.close(),
   };
+}
+
+/** Gateways sign again what others have signed: where none of it has this key, they may not have it. */
+function warnOfKey(desk: RedisOverrides): void {
+  if (desk.sealsAlone())
+    process.stderr.write(
+      "warning: no entry in Redis is signed with the key that this configuration seals with; where gateways lack it, what is allowed does not hold, and no revocation or denial is taken back\n",
+    );
 }
 
 async function throughListener(admin: string, tokenFile: string): Promise<Access> {
@@ -137,7 +149,14 @@ async function throughListener(admin: string, tokenFile: string): Promise<Access
   try {
     token = secretLine((await loadFile(tokenFile)).bytes);
   } catch (error) {
-    if (error instanceof SecretError) throw new UsageError(`--token-file: ${error.message}`);
+    // There is no configuration whose folder a path could start at.
+    if (error instanceof SecretError) {
+      const message = error.message.replace(
+        /\(a relative path .*\)/,
+        "(a relative path starts at the working directory)",
+      );
+      throw new UsageError(`--token-file: ${message}`);
+    }
     throw error;
   }
   const place = { url: url.origin, token };

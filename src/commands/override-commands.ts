@@ -27,11 +27,22 @@ const SAID = {
 } as const;
 
 const PLACE = "(--config FILE | --admin URL --token-file FILE)";
-const exits = ["ok", "usage", "data", "input", "unavailable", "fault", "config"] as const;
+const WHOSE = "--principal SUBJECT [--issuer ISSUER] [--client ID] [--tenant ID]";
+
+/** @param none what it means that there is nothing to take back, where something is taken back */
+const exitsOf = (none?: string): Command["exits"] => [
+  "ok",
+  "usage",
+  ...(none === undefined ? [] : [["data", none] as const]),
+  "input",
+  ["unavailable", "Redis or the gateway cannot be used, or did not do it"],
+  "fault",
+  "config",
+];
 
 const revoke: Command = {
   words: ["revoke"],
-  usage: `revoke ${PLACE} (--chain ID | --principal SUBJECT | --route PATH | --list | --remove ID)`,
+  usage: `revoke ${PLACE} (--chain ID | ${WHOSE} | --route PATH | --list | --remove ID) [--reason TEXT] [--by NAME] [--json]`,
   summary: "Make open rounds useless on all replicas, within a second.",
   details: [
     "What is revoked are the rounds that were begun before: new calls are asked again, and go on. A caller who",
@@ -46,7 +57,7 @@ const revoke: Command = {
     remove: { value: "ID", text: "Take a revocation back." },
     ...SAID,
   },
-  exits,
+  exits: exitsOf("with --remove: there is no such entry"),
   async run(given) {
     const module = await import("./revoke.ts");
     return module.revoke(given);
@@ -57,7 +68,7 @@ function grantsSet(effect: "allow" | "deny"): Command {
   const allows = effect === "allow";
   return {
     words: ["grants", effect],
-    usage: `grants ${effect} ${PLACE} [--principal SUBJECT] [--group NAME] [--route PATH] [--tool PATTERN] ${allows ? "--capability LIST" : "[--capability LIST]"} [--ttl TIME]`,
+    usage: `grants ${effect} ${PLACE} [${WHOSE}] [--group NAME] [--route PATH] [--tool PATTERN] ${allows ? "--capability LIST" : "[--capability LIST]"} [--ttl TIME] [--reason TEXT] [--by NAME] [--json]`,
     summary: allows
       ? "Let servers ask what the configuration does not allow, for a time."
       : "Forbid questions on all replicas, within a second; a denial wins over everything.",
@@ -81,7 +92,7 @@ function grantsSet(effect: "allow" | "deny"): Command {
       },
       ...SAID,
     },
-    exits,
+    exits: exitsOf(),
     async run(given) {
       const module = await import("./grants.ts");
       return module.grantsSet(effect, given);
@@ -91,11 +102,11 @@ function grantsSet(effect: "allow" | "deny"): Command {
 
 const grantsList: Command = {
   words: ["grants", "list"],
-  usage: `grants list ${PLACE}`,
+  usage: `grants list ${PLACE} [--json]`,
   summary: "List grants and denials that are in force.",
   details: [],
   options: WHERE,
-  exits,
+  exits: exitsOf(),
   async run(given) {
     const module = await import("./grants.ts");
     return module.grantsList(given);
@@ -104,12 +115,12 @@ const grantsList: Command = {
 
 const grantsRemove: Command = {
   words: ["grants", "remove"],
-  usage: `grants remove ID ${PLACE}`,
+  usage: `grants remove ID ${PLACE} [--by NAME] [--json]`,
   summary: "Take a grant or a denial back.",
   details: [],
   argument: { name: "ID", text: "The id, as grants list shows it." },
   options: { ...WHERE, by: SAID.by },
-  exits,
+  exits: exitsOf("there is no such entry"),
   async run(given) {
     const module = await import("./grants.ts");
     return module.grantsRemove(given);

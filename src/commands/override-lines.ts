@@ -35,9 +35,9 @@ function whatOf(entry: Presented): string {
   const parts = [
     effect === undefined
       ? ""
-      : `${clean(effect)} ${Array.isArray(capability) ? capability.map(clean).join(", ") : "everything"}`,
+      : `${clean(effect)} ${Array.isArray(capability) ? capability.map(clean).join(", ") : "all questions"}`,
     who.length === 0 ? "" : `principal (${who.join(", ")})`,
-    ...Object.entries({ chain, route, group, tool }).map(([name, value]) =>
+    ...Object.entries({ chain, route, group, tools: tool }).map(([name, value]) =>
       value === undefined ? "" : `${name} ${clean(value)}`,
     ),
   ];

@@ -1,7 +1,8 @@
 /** `sealgate rules`: the catalogue with the modes in force, as a table, as JSON, or as the page of the docs. */
+import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../config/schema.ts";
 import { readConfig } from "../config/without-files.ts";
-import { CATALOGUE, defaultMode, RULE_IDS, type RuleId } from "../rules/catalogue.ts";
+import { CATALOGUE, defaultMode, isSwitchable, RULE_IDS, type RuleId } from "../rules/catalogue.ts";
 import { rulesDocument } from "../rules/document.ts";
 import { compileModes, DEFAULT_MODES, type Modes } from "../rules/modes.ts";
 import { EXIT } from "./exit.ts";
@@ -23,6 +24,12 @@ interface Shown {
   readonly default: string;
   /** Routes where another mode is in force. */
   readonly routes: Readonly<Record<string, string>>;
+  /** Entries of `rules.tools` that set this rule; `route` where they are of one route. */
+  readonly tools: readonly {
+    readonly match: readonly string[];
+    readonly mode: string;
+    readonly route?: string;
+  }[];
 }
 
 /**
@@ -44,16 +51,20 @@ async function printed(options: RulesOptions): Promise<string> {
     });
     return `${JSON.stringify(entries, undefined, 2)}\n`;
   }
-  const lines = shown.map(({ id, mode, default: usual, routes }) => {
+  const lines = shown.map(({ id, mode, default: usual, routes, tools }) => {
     const elsewhere = Object.entries(routes).map(([path, other]) => `${path}: ${other}`);
-    return [id, mode, usual === mode ? "" : usual, elsewhere.join(", ")];
+    const exceptions = tools.map(({ match, mode: other, route }) => {
+      return `${route === undefined ? "" : `${route} `}${match.join("|")}: ${other}`;
+    });
+    return [id, mode, usual === mode ? "" : usual, elsewhere.join(", "), exceptions.join(", ")];
   });
-  return table([["RULE", "MODE", "DEFAULT", "ROUTES THAT DIFFER"], ...lines]);
+  return table([["RULE", "MODE", "DEFAULT", "ROUTES THAT DIFFER", "TOOLS THAT DIFFER"], ...lines]);
 }
 
 async function modesShown({ config: file, route, tool }: RulesOptions): Promise<Shown[]> {
   const config = file === undefined ? undefined : (await readConfig(file)).config;
   const { modes, others } = modesOf(config, route, tool);
+  const exceptions = config === undefined || tool !== undefined ? [] : exceptionsOf(config, route);
   return RULE_IDS.map((id) => {
     const differing = others.filter((other) => other.modes[id] !== modes[id]);
     return {
@@ -61,8 +72,30 @@ async function modesShown({ config: file, route, tool }: RulesOptions): Promise<
       mode: "core" in CATALOGUE[id] ? "core" : modes[id],
       default: "core" in CATALOGUE[id] ? "core" : defaultMode(id),
       routes: Object.fromEntries(differing.map((other) => [other.path, other.modes[id]])),
+      tools: exceptions.flatMap(({ entry, ...where }) => {
+        const mode = isSwitchable(id) ? entry[id] : undefined;
+        return mode === undefined ? [] : [{ match: entry.match, mode, ...where }];
+      }),
     };
   });
+}
+
+type Exceptions = Config["rules"]["tools"];
+
+/** Exceptions by tool at the top or of the route asked for, and of other routes those of their own. */
+function exceptionsOf(
+  { rules: top, routes }: Config,
+  route: string | undefined,
+): readonly { readonly entry: Exceptions[number]; readonly route?: string }[] {
+  if (route !== undefined) {
+    const chosen = routes.find(({ path }) => path === route)?.rules.tools ?? [];
+    return chosen.map((entry) => ({ entry }));
+  }
+  const own = routes.filter(({ rules }) => !isDeepStrictEqual(rules.tools, top.tools));
+  return [
+    ...top.tools.map((entry) => ({ entry })),
+    ...own.flatMap(({ path, rules: { tools } }) => tools.map((entry) => ({ entry, route: path }))),
+  ];
 }
 
 interface InForce {

@@ -5,16 +5,13 @@ import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
+import { COMMANDS } from "../../src/commands/commands.ts";
+import { EXIT } from "../../src/commands/exit.ts";
 import { decodeSecret } from "../../src/key-secret.ts";
+import { type Outcome, openCommands } from "../support/commands.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MAIN = join(ROOT, "src/main.ts");
-
-interface Outcome {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
 
 function start(
   args: readonly string[],
@@ -34,7 +31,8 @@ function start(
   });
 }
 
-const sealgate = (...args: string[]): Promise<Outcome> => start([MAIN, ...args]);
+const here = openCommands(t, { cwd: ROOT });
+const sealgate = (...args: string[]): Promise<Outcome> => here(args);
 const noStack = (t: Test, { out, err }: Outcome): void => {
   t.notMatch(out + err, /^\s+at .*:\d+/m);
 };
@@ -48,16 +46,23 @@ t.test("help and version go to standard output", async (t) => {
     ["schema", "--help"],
     ["keys", "new", "--help"],
     ["keys", "--help"],
+    ["keys", "help"],
+    ["help"],
+    ["help", "serve"],
+    ["help", "keys", "new"],
+    ["help", "grants"],
   ]) {
     const { code, out, err } = await sealgate(...args);
     t.equal(code, 0, args.join(" "));
     t.match(out, /Usage:/);
-    t.match(out, /Exit codes:\n +0 {2}success\n/);
+    t.match(out, /Exit codes:\n +0 {2}\S/);
     t.match(out, / 64 {2}/);
     t.equal(err, "");
   }
   const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
   t.same(await sealgate("--version"), { code: 0, out: `${version}\n`, err: "" });
+  t.same(await sealgate("version"), { code: 0, out: `${version}\n`, err: "" });
+  t.equal((await sealgate("help", "keys", "new")).out, (await sealgate("keys", "new", "--help")).out);
 });
 
 t.test("a wrong command line: one line, the usage, exit 64, nothing on standard output", async (t) => {
@@ -67,7 +72,10 @@ t.test("a wrong command line: one line, the usage, exit 64, nothing on standard 
     [["frobnicate"], /unknown command\n/],
     [["--config", "x"], /a command comes first/],
     [["keys"], /keys needs one of: keys new/],
-    [["keys", "old"], /keys needs one of: keys new/],
+    [["keys", "old"], /keys needs one of: keys new.*\nMore: sealgate keys --help\n/],
+    [["keys", "lst"], /did you mean keys list\?\n/],
+    [["help", "chek"], /unknown command, did you mean check\?\nMore: sealgate --help\n/],
+    [["grants", "deny", "--ttl", "100d"], /the units are ms, s, m and h\n/],
     [["check"], /check needs --config FILE\n/],
     [["check", "--config"], /--config/],
     [["check", "--config", ""], /--config needs a value/],
@@ -98,10 +106,23 @@ t.test("a wrong command line: one line, the usage, exit 64, nothing on standard 
     t.equal(outcome.code, 64, args.join(" "));
     t.equal(outcome.out, "");
     t.match(outcome.err, message);
-    t.match(outcome.err, /^sealgate: .*\nUsage:/);
+    t.match(outcome.err, /^sealgate: .*\n(Usage: sealgate .*\n)?More: sealgate .*--help\n$/);
     t.notMatch(outcome.err, /hunter2/);
     noStack(t, outcome);
   }
+});
+
+t.test("usage lines name all options, and exit codes are told in words that fit the command", async (t) => {
+  for (const { words, usage, options, exits } of COMMANDS) {
+    for (const name of Object.keys(options)) t.match(usage, `--${name}`, `${words.join(" ")} --${name}`);
+    const names = exits.map((exit) => (typeof exit === "string" ? exit : exit[0]));
+    t.same(names, [...new Set(names)]);
+    // What means something else for each command has to be said for each.
+    for (const exit of exits)
+      if (typeof exit === "string") t.notMatch(EXIT[exit][1], ";", `${words.join(" ")}: ${exit}`);
+  }
+  t.notMatch((await sealgate("grants", "allow", "--help")).out, /token would be|no such entry/);
+  t.match((await sealgate("serve", "--help")).out, /^ +1 {2}ended without having drained/m);
 });
 
 t.test("check: ok on standard output, warnings and problems on standard error", async (t) => {

@@ -88,7 +88,7 @@ t.test("set while every gateway is down, in force when one starts", async (t) =>
   ]);
   t.match(set, [
     { code: 0, err: "" },
-    { code: 0, out: /^denied .*deny elicitation.url, sampling; tool pay_\*, until/ },
+    { code: 0, out: /^denied .*deny elicitation.url, sampling; tools pay_\*, until/ },
   ]);
   t.match(JSON.parse(set[0].out), { principal: { issuer: ISSUER, subject: "alice", client: "desk" } });
   const grants = await sealgate("grants", "list", ...config, "--json");

@@ -19,6 +19,7 @@ rules:
 routes:
   - { path: /a, upstream: { url: "http://127.0.0.1:1/mcp" } }
   - { path: /b, upstream: { url: "http://127.0.0.1:2/mcp" }, rules: { elicitation/secret-field: enforce } }
+  - { path: /c, upstream: { url: "http://127.0.0.1:3/mcp" }, rules: { tools: [{ match: [x, y], http/accept: enforce }] } }
 `;
 
 function configIn(t: Test): string {
@@ -51,7 +52,7 @@ t.test("without a configuration the defaults, one line for each rule", async (t)
 t.test("with one the modes in force, and the routes that differ", async (t) => {
   const file = configIn(t);
   const all = await rules("--config", file);
-  t.same(rowOf(all.out, "http/accept"), ["http/accept", "report", "enforce"]);
+  t.same(rowOf(all.out, "http/accept"), ["http/accept", "report", "enforce", "note_*: off, /c x|y: enforce"]);
   t.same(rowOf(all.out, "elicitation/secret-field").slice(0, 2), ["elicitation/secret-field", "report"]);
   t.match(all.out, /^elicitation\/secret-field +report +\/b: enforce$/m);
   const one = await rules("--config", file, "--route", "/b", "--tool", "note_x");
@@ -74,7 +75,12 @@ t.test("JSON says all that is known of a rule", async (t) => {
     mode: "report",
     default: "report",
     routes: { "/b": "enforce" },
+    tools: [],
   });
+  t.same(found("http/accept")?.["tools"], [
+    { match: ["note_*"], mode: "off" },
+    { match: ["x", "y"], mode: "enforce", route: "/c" },
+  ]);
   t.match(found("auth/token"), { mode: "core", default: "core", core: /calling/ });
 });
 
@@ -83,10 +89,10 @@ t.test("the page of the docs, and what does not go together", async (t) => {
     rules("--markdown"),
     rules("--markdown", "--json"),
     rules("--tool", "x"),
-    rules("--config", configIn(t), "--route", "/c"),
+    rules("--config", configIn(t), "--route", "/d"),
   ]);
   t.equal(page?.out, rulesDocument());
   t.match(both, { code: 64, err: /--markdown goes with no other option/ });
   t.match(alone, { code: 64, err: /--tool goes with --config/ });
-  t.match(nowhere, { code: 64, err: /--route is none of \/a, \/b/ });
+  t.match(nowhere, { code: 64, err: /--route is none of \/a, \/b, \/c/ });
 });

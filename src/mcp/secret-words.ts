@@ -17,7 +17,7 @@ export const SECRETS: Readonly<Record<Manner, readonly string[]>> = {
     // English, and what others borrow from it
     "password, passwd, passphrase, pass code, apikey, api secret, api token, secret key, secret access key, private key, access token, " +
       "auth token, oauth token, refresh token, bearer token, session token, security token, client secret, credit card, debit card, card number, cvv code, " +
-      "social security, seed phrase, recovery phrase, one time password, one time code, connection string, url with creds, url with password, uri with creds, encryption key, credentials",
+      "social security, seed phrase, recovery phrase, one time password, one time code, connection string, url with creds, url with credentials, url with password, uri with creds, encryption key, credentials",
     // German, Dutch, Scandinavian
     "passwort, kennwort, zugangsdaten, anmeldedaten, geheimzahl, geheimcode, kreditkarte, kartennummer, kontonummer, bankverbindung, einmalcode, einmalpasswort, " +
       "zugriffsschlüssel, zugangscode, zugriffstoken, zugangstoken, sicherheitscode, bestätigungscode, kartenprüfnummer, sozialversicherungsnummer",

@@ -124,9 +124,10 @@ export class Driver {
     }
     if (this.#old.length < OLD_STATES) this.#old.push(round);
     else this.#old[random.below(OLD_STATES)] = round;
-    for (let n = 0; n < this.#play.late; n++) {
-      await this.#retry(random.pick(this.#old), random.below(this.#pools.length));
-    }
+    const late = Array.from({ length: this.#play.late }, () =>
+      this.#retry(random.pick(this.#old), random.below(this.#pools.length)),
+    );
+    await Promise.all(late);
   }
 
   /** One who wants it done once: asks again where that is safe, and stops where the answer says so. */

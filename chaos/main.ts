@@ -1,19 +1,20 @@
 /**
- * `npm run chaos -- [--store standalone|sentinels] [--seconds N] [--attempts N] [--seed N]`: gateways, Redis and a server are killed,
+ * `npm run chaos -- [--store KIND] [--seconds N] [--attempts N] [--users N] [--late N] [--seed N]`: gateways, Redis and a server are killed,
  * stopped, cut off and failed over while every state is replayed. Exit status 1 if a state was carried out twice, or if anybody got
  * an answer that does not say what to do.
  */
 import { parseArgs } from "node:util";
 import { type Outcome, run, type Size, STORES } from "./run.ts";
 
-const USAGE = `usage: npm run chaos -- [--store ${Object.keys(STORES).join("|")}] [--seconds N] [--attempts N] [--seed N]\n`;
+const USAGE = `usage: npm run chaos -- [--store ${Object.keys(STORES).join("|")}] [--seconds N] [--attempts N] [--users N] [--late N] [--seed N]\n`;
 
-const { stores, seconds, attempts, seed } = readArguments();
+const { stores, ...size } = readArguments();
+const { seconds, attempts, seed } = size;
 let failed = false;
 for (const store of stores) {
   console.log(`${store}: seed ${seed}, at most ${seconds} s or ${attempts} requests with a state`);
   const begun = performance.now();
-  const outcome = await run({ store, seconds, attempts, seed });
+  const outcome = await run({ store, ...size });
   print(outcome, (performance.now() - begun) / 1_000);
   failed ||= outcome.faultsFound.length > 0;
 }
@@ -35,7 +36,9 @@ function print({ tally, faults, executions, twice, faultsFound }: Outcome, took:
   for (const finding of faultsFound.slice(0, 20)) console.log(`    ${finding}`);
 }
 
-function readArguments(): { stores: Size["store"][]; seconds: number; attempts: number; seed: number } {
+function readArguments(): { readonly stores: Size["store"][] } & Required<
+  Pick<Size, "seconds" | "attempts" | "seed" | "users" | "late">
+> {
   const kinds = Object.keys(STORES) as Size["store"][];
   try {
     const { values } = parseArgs({
@@ -43,15 +46,17 @@ function readArguments(): { stores: Size["store"][]; seconds: number; attempts: 
         store: { type: "string", multiple: true, default: kinds },
         seconds: { type: "string", default: "60" },
         attempts: { type: "string", default: "1000000000" },
+        users: { type: "string", default: "48" },
+        late: { type: "string", default: "8" },
         seed: { type: "string", default: String(Date.now() >>> 0) },
       },
     });
     const stores = kinds.filter((kind) => values.store.includes(kind));
-    const numbers = [values.seconds, values.attempts, values.seed].map(Number);
-    const [seconds = 0, attempts = 0, seed = 0] = numbers;
+    const numbers = [values.seconds, values.attempts, values.users, values.late, values.seed].map(Number);
+    const [seconds = 0, attempts = 0, users = 0, late = 0, seed = 0] = numbers;
     const known = stores.length === new Set(values.store).size && stores.length > 0;
     if (!known || !numbers.every((n) => Number.isSafeInteger(n) && n > 0)) return usage();
-    return { stores, seconds, attempts, seed };
+    return { stores, seconds, attempts, users, late, seed };
   } catch {
     return usage();
   }

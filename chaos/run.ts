@@ -26,6 +26,10 @@ export interface Size {
   /** Ends when so many requests with a state were sent and every kind of fault was made, or when the time is over. */
   readonly attempts: number;
   readonly seconds: number;
+  /** Users at once, 48 unless said. */
+  readonly users?: number;
+  /** Replays of old states after each round, 8 unless said. */
+  readonly late?: number;
   /** `off` takes the protection away that the run is about: a test of the run itself. */
   readonly epoch?: "on" | "off";
   /** Makes only faults whose names fit. */
@@ -52,6 +56,8 @@ export async function run({
   seconds,
   epoch = "on",
   only,
+  users = 48,
+  late: replays = 8,
 }: Size): Promise<Outcome> {
   const random = new Random(seed);
   const ends: (() => unknown)[] = [];
@@ -68,9 +74,9 @@ export async function run({
     const driver = new Driver({
       gateways: gateways.map(({ url }) => url),
       seed,
-      workers: 48,
+      workers: users,
       copies: 6,
-      late: 8,
+      late: replays,
     });
     closers.teardown(() => driver.close());
     const all = [...processFaults(gateways, server.process), ...store.faults];

@@ -3,89 +3,65 @@
  * reader could see otherwise. An allow needs a yes; a deny holds unless the answer is no. docs/decisions/0022-arguments-in-policies.md.
  */
 
-import { type Found, type PlaceStep, placeStep, readPlace } from "./argument-place.ts";
+import { compilePlace, type Found } from "./argument-place.ts";
+import { type ArgumentReading, type ClaimName, MAX_TEXT_BYTES } from "./argument-reading.ts";
 import type { ExactNumber } from "./config/argument-settings.ts";
 import type { Policy } from "./config/schema.ts";
 import { compileGlob, type Glob } from "./glob.ts";
-import type { JsonText, Node } from "./json/scan.ts";
+import type { Node } from "./json/scan.ts";
 import { compareNumbers, sameNumber } from "./mcp/number.ts";
-import { hasStackedMarks } from "./mcp/resource-uri.ts";
-import type { Principal } from "./principal/principal.ts";
-
-/** The `arguments` of a call as they stand in its message; no node where the message has none, which counts as `{}`. */
-export interface Arguments {
-  readonly doc: JsonText;
-  readonly node: Node | undefined;
-}
 
 /** @returns the first test that does not let the policy match, `arguments[1]`; undefined when all do */
-export type ArgumentTests = (principal: Principal, given: Arguments) => string | undefined;
+export type ArgumentTests = (reading: ArgumentReading) => string | undefined;
 
 type Test = NonNullable<Policy["arguments"]>[number];
 type Scalar = Exclude<Test["equals"], undefined>;
 type Verdict = "yes" | "no" | "unclear";
-type Judge = (principal: Principal, doc: JsonText, node: Node) => Verdict;
-
-/** Bytes of the longest text that is compared; a longer one is unclear. */
-const MAX_TEXT_BYTES = 65_536;
-const BEYOND_ASCII = /[^\0-\x7f]/;
+type Judge = (reading: ArgumentReading, node: Node) => Verdict;
 
 /** Compiles the tests of one policy (trusted, checked by the schema). */
 export function compileArguments(effect: Policy["effect"], tests: readonly Test[]): ArgumentTests {
   const compiled = tests.map((test, index) => ({
     name: `arguments[${index}]`,
-    steps: stepsOf(test.path),
+    place: compilePlace(test.path),
     holds: effect === "allow" ? surely(test) : possibly(test),
   }));
-  return (principal, { doc, node }) =>
-    compiled.find(({ steps, holds }) => !holds(principal, doc, readPlace(doc, node, steps)))?.name;
+  return (reading) => compiled.find(({ place, holds }) => !holds(reading, reading.place(place)))?.name;
 }
 
-/** RFC 6901 section 4. */
-function stepsOf(pointer: string): readonly PlaceStep[] {
-  return pointer
-    .slice(1)
-    .split("/")
-    .map((step) => placeStep(step.replaceAll("~1", "/").replaceAll("~0", "~")));
-}
-
-type Holds = (principal: Principal, doc: JsonText, found: Found) => boolean;
+type Holds = (reading: ArgumentReading, found: Found) => boolean;
 
 /** For an allow: every reader sees a value there, in every entry of every list, and all of them fit. */
 function surely(test: Test): Holds {
-  const { present } = test;
-  if (present === false) return (_principal, _doc, { unclear, nodes }) => !unclear && nodes.length === 0;
-  if (present === true) {
-    return (_principal, doc, { unclear, nodes, missing }) =>
-      !unclear && missing === 0 && nodes.length > 0 && nodes.every((node) => doc.kind(node) !== "null");
-  }
+  if (test.present === false) return (_reading, { unclear, nodes }) => !unclear && nodes.length === 0;
   const judge = compileJudge(test);
-  return (principal, doc, { unclear, values, missing }) =>
+  return (reading, { unclear, values, missing }) =>
     !unclear &&
     missing === 0 &&
     values.length > 0 &&
-    values.every((node) => judge(principal, doc, node) === "yes");
+    values.every((node) => reading.spend(1) && judge(reading, node) === "yes");
 }
 
 /** For a deny: some reader may see a value there that fits. */
 function possibly(test: Test): Holds {
   const { present } = test;
-  if (present === true) return (_principal, _doc, { unclear, nodes }) => unclear || nodes.length > 0;
-  if (present === false) {
-    return (_principal, doc, { unclear, nodes, missing }) =>
-      unclear || missing > 0 || nodes.length === 0 || nodes.some((node) => doc.kind(node) === "null");
-  }
+  if (present === true) return (_reading, { unclear, nodes }) => unclear || nodes.length > 0;
   const judge = compileJudge(test);
-  return (principal, doc, { unclear, values }) =>
-    unclear || values.some((node) => judge(principal, doc, node) !== "no");
+  return (reading, { unclear, nodes, values, missing }) =>
+    unclear ||
+    // What is not there fits the test for that and no other.
+    (present === false && (missing > 0 || nodes.length === 0)) ||
+    values.some((node) => !reading.spend(1) || judge(reading, node) !== "no");
 }
 
-function compileJudge({ equals, oneOf, glob, range, claim }: Test): Judge {
+function compileJudge({ equals, oneOf, glob, range, present, claim }: Test): Judge {
   if (equals !== undefined) return listed([equals]);
   if (oneOf !== undefined) return listed(oneOf);
-  if (glob !== undefined) return texts(glob, compileGlob);
+  if (glob !== undefined) return globbed(glob);
   if (range !== undefined) return between(range.min, range.max);
   if (claim !== undefined) return claimed(claim);
+  if (present !== undefined)
+    return ({ doc }, node) => ((doc.kind(node) !== "null") === present ? "yes" : "no");
   throw new Error("a test of arguments that this version does not know");
 }
 
@@ -97,23 +73,23 @@ function any(verdicts: readonly Verdict[]): Verdict {
 
 function listed(values: readonly Scalar[]): Judge {
   const judges = values.map((value): Judge => {
-    if (typeof value === "string") return texts([value], (wanted) => (text) => text === wanted);
-    if (value !== null && typeof value === "object")
-      return (_principal, doc, node) => sameAs(value, doc, node);
+    if (typeof value === "string") return same(value);
+    if (value !== null && typeof value === "object") return (reading, node) => sameAs(value, reading, node);
     const kind = String(value);
     // true and false are of one type.
     const near = value === null ? ["null"] : ["true", "false"];
-    return (_principal, doc, node) => {
+    return ({ doc }, node) => {
       const found = doc.kind(node);
       return found === kind ? "yes" : near.includes(found) ? "no" : "unclear";
     };
   });
-  return (principal, doc, node) => any(judges.map((judge) => judge(principal, doc, node)));
+  return (reading, node) =>
+    reading.spend(judges.length) ? any(judges.map((judge) => judge(reading, node))) : "unclear";
 }
 
 /** Equal by exact value; unclear where it is equal only for readers that round to doubles. */
-function sameAs({ number }: ExactNumber, doc: JsonText, node: Node): Verdict {
-  const text = numberAt(doc, node);
+function sameAs({ number }: ExactNumber, reading: ArgumentReading, node: Node): Verdict {
+  const text = numberAt(reading, node);
   if (text === undefined) return "unclear";
   if (sameNumber(text, number)) return "yes";
   return Number(text) === Number(number) ? "unclear" : "no";
@@ -121,8 +97,8 @@ function sameAs({ number }: ExactNumber, doc: JsonText, node: Node): Verdict {
 
 /** Inside by exact value and as a double; unclear where the two differ. */
 function between(min: string | undefined, max: string | undefined): Judge {
-  return (_principal, doc, node) => {
-    const text = numberAt(doc, node);
+  return (reading, node) => {
+    const text = numberAt(reading, node);
     if (text === undefined) return "unclear";
     const low = min === undefined ? 1 : compareNumbers(text, min);
     const high = max === undefined ? -1 : compareNumbers(text, max);
@@ -136,51 +112,64 @@ function between(min: string | undefined, max: string | undefined): Judge {
 }
 
 /** The text of a number as sent, where it is one and of a length that can be compared. */
-function numberAt(doc: JsonText, node: Node): string | undefined {
-  if (doc.kind(node) !== "number" || doc.end(node) - doc.start(node) > MAX_TEXT_BYTES) return undefined;
+function numberAt({ doc, spend }: ArgumentReading, node: Node): string | undefined {
+  const length = doc.end(node) - doc.start(node);
+  if (doc.kind(node) !== "number" || length > MAX_TEXT_BYTES || !spend(length)) return undefined;
   return doc.raw(node);
 }
+
+/** A text, code unit by code unit. */
+function same(wanted: string): Judge {
+  const steps = stepsOf(wanted);
+  return texts(
+    [wanted],
+    (one) => (text) => text === one,
+    () => steps,
+  );
+}
+
+function globbed(patterns: readonly string[]): Judge {
+  const steps = patterns.reduce((sum, pattern) => sum + stepsOf(pattern), 0);
+  return texts(patterns, compileGlob, (text) => text.length * steps);
+}
+
+/** 32 characters at once. */
+const stepsOf = (wanted: string): number => Math.ceil((wanted.length + 1) / 32);
 
 /**
  * Code unit by code unit; unclear where a text fits only once both are composed (NFC), or where not all read it alike.
  * @param wanted what texts are compared with, and how
+ * @param cost steps that comparing a text with all of them takes
  */
-function texts(wanted: readonly string[], compile: (wanted: string) => Glob): Judge {
+function texts(
+  wanted: readonly string[],
+  compile: (wanted: string) => Glob,
+  cost: (text: string) => number,
+): Judge {
   const asWritten = wanted.map(compile);
   const composed = wanted.map((text) => compile(text.normalize("NFC")));
-  return (_principal, doc, node) => {
-    const text = textAt(doc, node);
-    if (text === undefined) return "unclear";
+  const isComposed = wanted.every((text) => text === text.normalize("NFC"));
+  return (reading, node) => {
+    const read = reading.text(node);
+    if (read === undefined || !reading.spend(cost(read.text))) return "unclear";
+    const { text, composed: other } = read;
     if (asWritten.some((fits) => fits(text))) return "yes";
-    if (hasStackedMarks(text)) return "unclear";
-    const other = BEYOND_ASCII.test(text) ? text.normalize("NFC") : text;
-    return unclearIf(composed.some((fits) => fits(other)));
+    if (other === undefined) return "unclear";
+    if (isComposed && other === text) return "no";
+    return unclearIf(reading.spend(cost(other)) ? composed.some((fits) => fits(other)) : true);
   };
 }
 
 const unclearIf = (odd: boolean): Verdict => (odd ? "unclear" : "no");
 
-/** The text, where it is one, of a length that can be compared, and without halves of surrogate pairs. */
-function textAt(doc: JsonText, node: Node): string | undefined {
-  if (doc.kind(node) !== "string" || !doc.wellFormed(node)) return undefined;
-  return doc.end(node) - doc.start(node) > MAX_TEXT_BYTES ? undefined : doc.string(node);
-}
-
 /** What a caller does not have equals nothing, and nothing is surely different from it. */
-function claimed(name: NonNullable<Test["claim"]>): Judge {
-  return (principal, doc, node) => {
-    const own = claimsOf(principal, name);
-    const text = textAt(doc, node);
-    if (own.length === 0 || text === undefined) return "unclear";
-    if (own.includes(text)) return "yes";
-    if (hasStackedMarks(text)) return "unclear";
-    const composed = text.normalize("NFC");
-    return unclearIf(own.some((value) => value.normalize("NFC") === composed));
+function claimed(name: ClaimName): Judge {
+  return (reading, node) => {
+    const own = reading.claim(name);
+    const read = reading.text(node);
+    if (own.texts.size === 0 || read === undefined) return "unclear";
+    if (own.texts.has(read.text)) return "yes";
+    if (own.composed === undefined || read.composed === undefined) return "unclear";
+    return unclearIf(own.composed.has(read.composed));
   };
-}
-
-function claimsOf(principal: Principal, name: NonNullable<Test["claim"]>): readonly string[] {
-  if (principal.anonymous) return [];
-  const value = principal[name];
-  return value === undefined ? [] : typeof value === "string" ? [value] : value;
 }

@@ -4,7 +4,9 @@
  * Asked for every request, for every retry (a sealed state is not a permission) and for every entry of a list.
  */
 
-import { type Arguments, type ArgumentTests, compileArguments } from "./arguments.ts";
+import { namesOf } from "./argument-place.ts";
+import { ArgumentReading, type Arguments } from "./argument-reading.ts";
+import { compileArguments } from "./arguments.ts";
 import type { Config } from "./config/schema.ts";
 import { compileGlobs, type Glob } from "./glob.ts";
 import { readUri, type UriReading } from "./mcp/resource-uri.ts";
@@ -96,9 +98,16 @@ interface CompiledPolicy {
   readonly testsArguments: boolean;
   /**
    * The first selector that does not fit; undefined when the policy matches.
-   * @param uri how the target reads, where it is a resource and any policy has a pattern for it
    */
-  unfit(principal: Principal, operation: Operation, uri: UriReading | undefined): string | undefined;
+  unfit(principal: Principal, operation: Operation, readings: Readings): string | undefined;
+}
+
+/** What is read once for all policies. */
+interface Readings {
+  /** How the target reads, where it is a resource and any policy has a pattern for it. */
+  readonly uri: UriReading | undefined;
+  /** Where the operation has arguments and any policy tests some. */
+  readonly given: ArgumentReading | undefined;
 }
 
 /** Told of each policy that is asked. */
@@ -118,18 +127,22 @@ export function createAuthorizer(authorization: Config["authorization"]): Author
   const allows = policies.filter((policy) => policy.effect === "allow");
   const allowedByDefault = authorization.default === "allow";
   const testsArguments = policies.some((policy) => policy.testsArguments);
+  const tested = authorization.policies.flatMap(({ arguments: tests = [] }) => tests.map(({ path }) => path));
+  const names = namesOf(tested);
   const judgesUris = authorization.policies.some(({ resources = [] }) =>
     resources.some((pattern) => !isEverything(pattern)),
   );
   const denyMethods = denies.filter((policy) => policy.namesMethods && !policy.namesTargets);
-  const readingOf = ({ target }: Operation): UriReading | undefined =>
-    judgesUris && target?.kind === "resource" ? readUri(target.name) : undefined;
+  const read = (principal: Principal, { target, arguments: given }: Operation): Readings => ({
+    uri: judgesUris && target?.kind === "resource" ? readUri(target.name) : undefined,
+    given: testsArguments && given !== undefined ? new ArgumentReading(principal, given, names) : undefined,
+  });
 
-  function judge(principal: Principal, operation: Operation, note?: Note): Decision {
-    const uri = readingOf(operation);
+  function judge(principal: Principal, operation: Operation, readings: Readings, note?: Note): Decision {
+    const { uri } = readings;
     const first = (asked: readonly CompiledPolicy[]): CompiledPolicy | undefined => {
       for (const policy of asked) {
-        const unfit = policy.unfit(principal, operation, uri);
+        const unfit = policy.unfit(principal, operation, readings);
         note?.(policy, unfit);
         if (unfit === undefined) return policy;
       }
@@ -150,27 +163,29 @@ export function createAuthorizer(authorization: Config["authorization"]): Author
     return { allowed: allowedByDefault, policy: BY_DEFAULT };
   }
 
-  function decide(principal: Principal, operation: Operation, note?: Note): Decision {
-    const decision = judge(principal, operation, note);
+  function decide(principal: Principal, operation: Operation, readings: Readings, note?: Note): Decision {
+    const decision = judge(principal, operation, readings, note);
     if (decision.allowed || !testsArguments || operation.arguments === undefined) return decision;
     const { arguments: _, ...withSome } = operation;
-    return judge(principal, withSome).allowed ? { ...decision, byArguments: true } : decision;
+    return judge(principal, withSome, { ...readings, given: undefined }).allowed
+      ? { ...decision, byArguments: true }
+      : decision;
   }
 
   return {
     open: allowedByDefault && denies.length === 0,
-    decide: (principal, operation) => decide(principal, operation),
+    decide: (principal, operation) => decide(principal, operation, read(principal, operation)),
     explain(principal, operation) {
       const asked = new Map<CompiledPolicy, string | undefined>();
-      const decision = decide(principal, operation, (policy, unfit) => asked.set(policy, unfit));
-      const uri = readingOf(operation);
-      const readings = policies.map((policy): PolicyReading => {
+      const readings = read(principal, operation);
+      const decision = decide(principal, operation, readings, (policy, unfit) => asked.set(policy, unfit));
+      const found = policies.map((policy): PolicyReading => {
         const { id, effect } = policy;
         return asked.has(policy)
           ? { id, effect, asked: true, unfit: asked.get(policy) }
-          : { id, effect, asked: false, unfit: policy.unfit(principal, operation, uri) };
+          : { id, effect, asked: false, unfit: policy.unfit(principal, operation, readings) };
       });
-      return { decision, policies: readings };
+      return { decision, policies: found };
     },
   };
 }
@@ -192,7 +207,7 @@ function compile(policy: Policy): CompiledPolicy {
     namesMethods: fitsMethod !== undefined,
     namesTargets: namesTargets || tests !== undefined,
     testsArguments: tests !== undefined,
-    unfit(principal, operation, uri) {
+    unfit(principal, operation, { uri, given }) {
       const { method, target } = operation;
       if (fitsMethod !== undefined && !fitsMethod(method)) return "methods";
       if (namesTargets) {
@@ -203,7 +218,7 @@ function compile(policy: Policy): CompiledPolicy {
       }
       const unfit = unfitPrincipal(principal);
       if (unfit !== undefined || tests === undefined) return unfit;
-      return unfitArguments(policy.effect, tests, principal, operation);
+      return given === undefined ? unfitUnknown(policy.effect, operation) : tests(given);
     },
   };
 }
@@ -211,14 +226,7 @@ function compile(policy: Policy): CompiledPolicy {
 const TARGET_SELECTORS = ["tools", "prompts", "resources"] as const;
 
 /** Only calls of tools and prompts have arguments. Of what has none, a policy that tests them says nothing. */
-function unfitArguments(
-  effect: Policy["effect"],
-  tests: ArgumentTests,
-  principal: Principal,
-  operation: Operation,
-): string | undefined {
-  if (operation.arguments !== undefined) return tests(principal, operation.arguments);
-  const { target } = operation;
+function unfitUnknown(effect: Policy["effect"], { target }: Operation): string | undefined {
   const mayBeAllowed = effect === "allow" && target !== undefined && target.kind !== "resource";
   return mayBeAllowed ? undefined : "arguments";
 }

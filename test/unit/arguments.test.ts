@@ -1,6 +1,8 @@
 /** Tests of arguments: what an allow accepts, what a deny catches, and that no spelling helps past either. */
 import fc from "fast-check";
 import t from "tap";
+import { namesOf } from "../../src/argument-place.ts";
+import { ArgumentReading } from "../../src/argument-reading.ts";
 import { compileArguments } from "../../src/arguments.ts";
 import { policy as schema } from "../../src/config/caller-settings.ts";
 import { scan } from "../../src/json/scan.ts";
@@ -21,7 +23,8 @@ function both(tests: readonly object[], json: string | undefined, principal: Pri
   const node = json === undefined ? undefined : doc.root;
   const [allow, deny] = (["allow", "deny"] as const).map((effect) => {
     const { arguments: compiled = [] } = schema.parse({ id: "p", effect, arguments: tests });
-    return compileArguments(effect, compiled)(principal, { doc, node }) === undefined;
+    const reading = new ArgumentReading(principal, { doc, node }, namesOf(compiled.map(({ path }) => path)));
+    return compileArguments(effect, compiled)(reading) === undefined;
   });
   return allow ? (deny ? "yes" : "allow only") : deny ? "unclear" : "no";
 }
@@ -161,7 +164,12 @@ const CASES: readonly (readonly [name: string, test: object, cases: readonly Cas
     { path: "/a", present: true },
     [
       ['{"a":0}', "yes"],
-      ['{"a":[]}', "yes"],
+      ['{"a":[0,[""]]}', "yes"],
+      ['{"a":[]}', "unclear"],
+      ['{"a":[[]]}', "unclear"],
+      ['{"a":[0,[]]}', "unclear"],
+      ['{"a":[null]}', "unclear"],
+      ['{"a":[0,null]}', "unclear"],
       ['{"a":null}', "unclear"],
       ['{"A":1}', "unclear"],
       ["{}", "no"],
@@ -175,8 +183,14 @@ const CASES: readonly (readonly [name: string, test: object, cases: readonly Cas
       ["{}", "yes"],
       [undefined, "yes"],
       ['{"a":null}', "unclear"],
+      ['{"a":[]}', "unclear"],
+      ['{"a":[[]]}', "unclear"],
+      ['{"a":[null]}', "unclear"],
+      ['{"a":[0,[null]]}', "unclear"],
+      ['{"a":[0,[]]}', "unclear"],
       ['{"A":1}', "unclear"],
       ['{"a":0}', "no"],
+      ['{"a":[0,[""]]}', "no"],
     ],
   ],
   [

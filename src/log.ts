@@ -14,17 +14,19 @@ export interface Log {
 
 const MAX_CAUSES = 4;
 
-/** An error as the log shows it: no own properties but `code`, causes up to a depth. */
+/** Codes of the operating system (ECONNREFUSED, EADDRINUSE): where in the program it was told says nothing. */
+const SYSTEM_CODE = /^E[A-Z0-9]+$/;
+
+/** An error as the log shows it: no own properties but `code`, causes up to a depth, a stack unless the system refused something. */
 export function logError(thrown: unknown, depth = 0): object {
   if (!(thrown instanceof Error)) return { type: typeof thrown };
+  const code = "code" in thrown && typeof thrown.code === "string" ? thrown.code : undefined;
+  const stack = thrown.stack?.split("\n").slice(1, 8);
   return {
     type: thrown.name,
     message: thrown.message,
-    ...("code" in thrown && typeof thrown.code === "string" ? { code: thrown.code } : {}),
-    stack: thrown.stack
-      ?.split("\n")
-      .slice(1, 8)
-      .map((line) => line.trim()),
+    ...(code === undefined ? {} : { code }),
+    ...(code !== undefined && SYSTEM_CODE.test(code) ? {} : { stack: stack?.map((line) => line.trim()) }),
     ...(thrown.cause === undefined || depth >= MAX_CAUSES
       ? {}
       : { cause: logError(thrown.cause, depth + 1) }),

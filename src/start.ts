@@ -134,6 +134,7 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       serveVerbs(admin, {
         desk: overrides,
         needs,
+        routes: () => inForce.settings.loaded.config.routes.map((route) => route.path),
         token: () => inForce.settings.loaded.secrets.adminToken,
         audit: { write: (record) => inForce.settings.gateway.audit.write(record) },
         log,

@@ -17,11 +17,14 @@ import { carriesToken } from "./token.ts";
 const MAX_BODY_BYTES = 16 * 1024;
 const MAX_DEPTH = 8;
 const WHO = "admin";
+const NO_ROUTE = "route is the path of no route of this gateway";
 
 /** What the verbs work with. */
 export interface VerbSources {
   readonly desk: OverridesDesk;
   readonly needs: Needs;
+  /** Paths of the routes in force. */
+  readonly routes: () => readonly string[];
   /** The token in force; undefined where there is none, and then there are no verbs. */
   readonly token: () => string | undefined;
   readonly audit: { write(record: AdminRecord): void };
@@ -41,7 +44,7 @@ export function serveVerbs(app: FastifyInstance, sources: VerbSources): void {
   );
 }
 
-function addVerbs(scope: FastifyInstance, { desk, needs, token, audit, log, now }: VerbSources): void {
+function addVerbs(scope: FastifyInstance, { desk, needs, routes, token, audit, log, now }: VerbSources): void {
   const record = (request: FastifyRequest, action: AdminAction, rest: Partial<AdminRecord>): void => {
     const { id: requestId, ip: address } = request;
     audit.write({
@@ -98,7 +101,10 @@ function addVerbs(scope: FastifyInstance, { desk, needs, token, audit, log, now 
       const shown = present(entry);
       record(request, action, { entry: shown });
       log.info({ requestId: request.id, action, id: entry.id }, "overrides changed by an operator");
-      return reply.code(request.method === "POST" ? 201 : 200).send(shown);
+      if (request.method !== "POST") return reply.code(200).send(shown);
+      const { route } = shown;
+      const isLost = typeof route === "string" && !routes().includes(route);
+      return reply.code(201).send({ ...shown, ...(isLost ? { warning: NO_ROUTE } : {}) });
     } catch (error) {
       const answer = answerTo(error);
       if (answer === undefined) throw error;

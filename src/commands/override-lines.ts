@@ -17,8 +17,9 @@ export function printList(entries: readonly Presented[], json: boolean, none: st
   }
 }
 
-/** Prints what was set or taken back. */
+/** Prints what was set or taken back, and what a gateway said of it. */
 export function printOne(entry: Presented, json: boolean, done: string): void {
+  if (entry["warning"] !== undefined) process.stderr.write(`warning: ${clean(entry["warning"])}\n`);
   if (json) process.stdout.write(`${JSON.stringify(entry, null, 2)}\n`);
   else process.stdout.write(`${done} ${clean(entry.id)}: ${whatOf(entry)}, until ${clean(entry["until"])}\n`);
 }

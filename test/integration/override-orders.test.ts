@@ -98,6 +98,26 @@ t.test("the memory store, through the admin listener", async (t) => {
     t.equal(await grantsList(given(place)), 69, place.admin);
   for (const name of ["lines", "none"])
     await t.rejects(grantsList(given(there(name))), { name: "UsageError", message: /--token-file/ });
+  await t.rejects(grantsList(given(there("none"))), {
+    message: /does not exist \(a relative path starts at the working directory\)$/,
+  });
+});
+
+t.test("a route that the gateway does not have is set, and warned of", async (t) => {
+  const gateway = await openGateway(t, upstream.url, operated(t));
+  const there = {
+    admin: gateway.adminUrl ?? "",
+    "token-file": join(t.testdir({ right: `${TOKEN}\n` }), "right"),
+  };
+  const err = t.capture(process.stderr, "write", () => true);
+  const warnings = () => err().map(({ args }) => String(args[0]));
+  t.equal(await revoke(given({ ...there, route: "/nope" })), 0);
+  t.equal(await grantsSet("deny", given({ ...there, route: "/nope" })), 0);
+  const said = "warning: route is the path of no route of this gateway\n";
+  t.same(warnings(), [said, said]);
+  t.equal(await revoke(given({ ...there, route: "/mcp" })), 0);
+  t.same(warnings(), []);
+  t.match(await inForce(gateway), { revocation: 2, deny: 1 });
 });
 
 t.test("Redis away: the exit code of that", async (t) => {

@@ -3,7 +3,7 @@ import { createLog, logError } from "../../src/log.ts";
 
 t.test("an error is reduced: name, message, code, the top of the stack, causes to a depth", async (t) => {
   const inner = Object.assign(new TypeError("inner"), {
-    code: "E1",
+    code: "ERR_1",
     command: { args: ["SECRET"] },
     input: "SECRET",
   });
@@ -11,7 +11,7 @@ t.test("an error is reduced: name, message, code, the top of the stack, causes t
   t.match(shown, {
     type: "Error",
     message: "outer",
-    cause: { type: "TypeError", message: "inner", code: "E1" },
+    cause: { type: "TypeError", message: "inner", code: "ERR_1" },
   });
   t.notMatch(JSON.stringify(shown), /SECRET/);
   t.ok((shown["stack"] as string[]).length <= 7);
@@ -21,6 +21,16 @@ t.test("an error is reduced: name, message, code, the top of the stack, causes t
   const circle = new Error("a");
   circle.cause = circle;
   t.doesNotThrow(() => JSON.stringify(logError(circle)));
+});
+
+t.test("what the system refused has no stack, and what it was the cause of has its own", async (t) => {
+  const refused = Object.assign(new Error("listen EADDRINUSE"), { code: "EADDRINUSE", syscall: "listen" });
+  t.same(logError(refused), { type: "Error", message: "listen EADDRINUSE", code: "EADDRINUSE" });
+  t.match(logError(new Error("outer", { cause: refused })), {
+    stack: [/^at /],
+    cause: { code: "EADDRINUSE" },
+  });
+  t.match(logError(Object.assign(new Error("x"), { code: "ERR_ASSERTION" })), { stack: [/^at /] });
 });
 
 t.test("what is no error is named by its type only", async (t) => {

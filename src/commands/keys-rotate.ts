@@ -193,8 +193,8 @@ function primaryFile({ ring = [], primary }: Keys): string {
 function besidePrimary(file: string, keys: Keys, id: string): string {
   const absolute = primaryFile(keys);
   const name = basename(absolute).includes(keys.primary)
-    ? basename(absolute).replace(keys.primary, id)
-    : `key-${id}`;
+    ? basename(absolute).replace(keys.primary, id).replace("key-key-", "key-")
+    : id;
   const from = resolve(dirname(file));
   const folder = dirname(absolute);
   if (folder !== from && !folder.startsWith(`${from}/`)) return join(folder, name);
@@ -206,11 +206,11 @@ async function ownerOf(file: string): Promise<Owner> {
   return { uid, gid };
 }
 
-/** Today's date; a number behind it if that is taken. */
+/** By today's date, and not that alone, which readers of YAML take for a time; a number behind it if that is taken. */
 function newId(ids: readonly string[], now: number): string {
-  const date = new Date(now).toISOString().slice(0, 10);
+  const day = `key-${new Date(now).toISOString().slice(0, 10)}`;
   for (let n = 1; ; n += 1) {
-    const id = n === 1 ? date : `${date}-${n}`;
+    const id = n === 1 ? day : `${day}-${n}`;
     if (!ids.includes(id)) return id;
   }
 }

@@ -19,23 +19,20 @@ import type { Claims } from "../../src/envelope/format.ts";
 import { seal } from "../../src/envelope/seal.ts";
 import { decodeSecret } from "../../src/key-secret.ts";
 import { loadKeyring } from "../../src/keyring.ts";
+import { type Outcome, openCommands } from "../support/commands.ts";
 import { claimsWith } from "../unit/envelope/sample.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const secret = (name: string): string => `a secret of a test, ${name}, and long enough`;
 const sourceOf = (id: string) => ({ id, secret: decodeSecret(Buffer.from(secret(id))) });
 
-interface Outcome {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
+const env = { ...process.env, SG_KEY: secret("env") };
+const sealgate = openCommands(t, { env });
 
-function sealgate(args: readonly string[], input = ""): Promise<Outcome> {
+/** The same in a process of its own. */
+function spawned(args: readonly string[], input = ""): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [MAIN, ...args], {
-      env: { ...process.env, SG_KEY: secret("env") },
-    });
+    const child = spawn(process.execPath, [MAIN, ...args], { env });
     const [out, err]: Buffer[][] = [[], []];
     child.stdout.on("data", (piece: Buffer) => out?.push(piece));
     child.stderr.on("data", (piece: Buffer) => err?.push(piece));
@@ -153,11 +150,12 @@ t.test("rotate: three steps, each with a backup, comments and modes kept", async
 });
 
 t.test("rotate names a new key by the day, and a second one too", async (t) => {
-  const { file } = folderWith(t, RING);
+  const { file, folder } = folderWith(t, RING);
   for (let time = 0; time < 2; time++) await sealgate(["keys", "rotate", "--config", file, "--step", "add"]);
   const ids = [...readFileSync(file, "utf8").matchAll(/id: "?([\w-]+)/g)].map(([, id]) => id);
-  t.match(ids.slice(0, 2), ["a", /^\d{4}-\d\d-\d\d$/]);
+  t.match(ids.slice(0, 2), ["a", /^key-\d{4}-\d\d-\d\d$/]);
   t.equal(ids[2], `${ids[1]}-2`);
+  t.same(readdirSync(join(folder, "secrets")).sort(), [ids[1], ids[2], "key-a"], "no key-key-");
 });
 
 t.test(
@@ -243,22 +241,19 @@ t.test("rotate refuses, and changes nothing", async (t) => {
       /is in a variable/,
     ],
   ];
-  t.jobs = 4;
-  await Promise.all(
-    CASES.map(([name, config, args, code, message]) =>
-      t.test(name, { buffered: true }, async (t) => {
-        const { file, folder } = folderWith(t, config, ["a", "b", "c"]);
-        const outcome = await sealgate(["keys", "rotate", "--config", file, ...args]);
-        t.equal(outcome.code, code, outcome.err);
-        t.match(outcome.err, message);
-        t.equal(outcome.out, "");
-        noSecret(t, outcome);
-        t.equal(readFileSync(file, "utf8"), config);
-        t.same(readdirSync(folder).sort(), ["gate.yaml", "secrets"]);
-        t.equal(readdirSync(join(folder, "secrets")).length, 3);
-      }),
-    ),
-  );
+  for (const [name, config, args, code, message] of CASES) {
+    await t.test(name, async (t) => {
+      const { file, folder } = folderWith(t, config, ["a", "b", "c"]);
+      const outcome = await sealgate(["keys", "rotate", "--config", file, ...args]);
+      t.equal(outcome.code, code, outcome.err);
+      t.match(outcome.err, message);
+      t.equal(outcome.out, "");
+      noSecret(t, outcome);
+      t.equal(readFileSync(file, "utf8"), config);
+      t.same(readdirSync(folder).sort(), ["gate.yaml", "secrets"]);
+      t.equal(readdirSync(join(folder, "secrets")).length, 3);
+    });
+  }
   const { file, folder } = folderWith(t, RING);
   symlinkSync("gate.yaml", join(folder, "link.yaml"));
   t.match(await sealgate(["keys", "rotate", "--config", join(folder, "link.yaml"), "--step", "add"]), {
@@ -302,7 +297,7 @@ t.test("inspect: the claims, the state only when asked for, and why it would be 
   t.notMatch(outcome.out, "inner=4711");
   t.same(JSON.parse((await inspect(good, "--state")).out).state, { bytes: 10, text: "inner=4711" });
   t.equal(JSON.parse((await inspect(sealed({}))).out).state, null);
-  const piped = await sealgate(["inspect", "-", "--config", file], `${good}\n`);
+  const piped = await spawned(["inspect", "-", "--config", file], `${good}\n`);
   t.same(JSON.parse(piped.out), shown, "from standard input");
 
   const last = good.endsWith("A") ? "B" : "A";
@@ -351,13 +346,13 @@ t.test("inspect without keys, token or file", async (t) => {
 t.test("rotate: of edits at once none is lost without a word", async (t) => {
   const { folder, file } = folderWith(t, RING);
   writeFileSync(`${file}.lock`, "");
-  const add = (id: string) => sealgate(["keys", "rotate", "--config", file, "--step", "add", "--id", id]);
+  const add = (id: string) => spawned(["keys", "rotate", "--config", file, "--step", "add", "--id", id]);
   const refused = await add("k0");
   t.not(refused.code, 0);
   t.match(refused.err, /gate\.yaml\.lock: is there/);
   t.same(readdirSync(join(folder, "secrets")), ["key-a"], "and no secret is left behind");
   unlinkSync(`${file}.lock`);
-  const ids = ["k1", "k2", "k3", "k4"];
+  const ids = ["k1", "k2"];
   const outcomes = await Promise.all(ids.map(add));
   const added = ids.filter((_, index) => outcomes[index]?.code === 0);
   t.ok(added.length > 0);

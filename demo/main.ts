@@ -13,8 +13,13 @@ Starts an issuer, an unprotected MCP server and the gateway on this machine, and
 
 Exit code: 0 every line came out as told, 1 one did not, 2 wrong usage`;
 
+/** Resolved when whoever read the output has gone (`npm run demo | head`): the story goes on to its end, and prints nothing. */
+const unread = new Promise<void>((resolve) => {
+  process.stdout.on("error", () => resolve());
+});
+
 const print = (line: string): void => {
-  process.stdout.write(`${line}\n`);
+  if (process.stdout.writable) process.stdout.write(`${line}\n`);
 };
 
 process.exitCode = await main(process.argv.slice(2));
@@ -80,8 +85,9 @@ async function keep(stage: Stage): Promise<void> {
   print("The audit log, as it comes:");
   print("");
   stage.onAudit((record) => print(auditLine(record)));
-  await new Promise<void>((resolve) => {
+  const signal = new Promise<void>((resolve) => {
     process.once("SIGINT", resolve);
     process.once("SIGTERM", resolve);
   });
+  await Promise.race([signal, unread]);
 }

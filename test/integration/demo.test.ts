@@ -22,12 +22,10 @@ function run(
 }
 
 t.test("tells the whole story, plain where NO_COLOR is set", async (t) => {
-  const started = performance.now();
   const child = run([], { NO_COLOR: "1" });
   const [code] = await once(child, "close");
   const output = await child.output;
   t.equal(code, 0, output);
-  t.ok(performance.now() - started < 15_000, "in under 15 seconds");
   const lines = [
     /✓ call transfer +"Send 50 to acct-9\?" yes → sent 50 to acct-9$/m,
     /✓ call delete_everything +Unknown tool/,
@@ -56,10 +54,40 @@ t.test("in colour where that is asked for", async (t) => {
   t.match(await child.output, "\u001b[32m✓\u001b[39m");
 });
 
+for (const port of [3001, 3002, 8080, 9090]) {
+  t.test(`beside another listener on ${port}: the same story, and nothing is sent there`, async (t) => {
+    let connections = 0;
+    const other = await occupy(port, () => {
+      connections += 1;
+    });
+    t.teardown(() => other?.close());
+    const child = run([], { NO_COLOR: "1" });
+    const [code] = await once(child, "close");
+    const output = await child.output;
+    t.equal(code, 0, output);
+    t.match(output, /^All 23 lines came out as told,/m);
+    t.match(output, "some ports of config/quickstart.yaml are taken");
+    t.notMatch(output, new RegExp(`:${port}\\b`));
+    t.equal(connections, 0);
+  });
+}
+
+t.test("a reader that stops early: no word, and the exit code is that of the story", async (t) => {
+  for (const args of [[], ["--keep"]]) {
+    const child = run(args, { NO_COLOR: "1" });
+    const errors = child.stderr === null ? "" : text(child.stderr);
+    child.stdout?.once("data", () => child.stdout?.destroy());
+    child.output.catch(() => undefined);
+    const [code] = await once(child, "exit");
+    t.equal(code, 0);
+    t.equal(await errors, "");
+  }
+});
+
 const NO_CURL = spawnSync("curl", ["--version"]).error === undefined ? false : "no curl here";
 
 t.test("--keep, beside others: the printed commands work when pasted", { skip: NO_CURL }, async (t) => {
-  const others = await Promise.all([8080, 9090, 3001, 3002].map(occupy));
+  const others = await Promise.all([8080, 9090, 3001, 3002].map((port) => occupy(port)));
   t.teardown(() => Promise.all(others.map((other) => other?.close())));
   const child = run(["--keep"], { NO_COLOR: "1" });
   t.teardown(() => child.kill("SIGKILL"));
@@ -118,8 +146,11 @@ t.test("wrong usage", async (t) => {
 const tooLong = (output: string): string[] => output.split("\n").filter((line) => line.length > 100);
 
 /** Takes a port; nothing to do where another process has it already. */
-async function occupy(port: number): Promise<Server | undefined> {
-  const server = createServer();
+async function occupy(port: number, onConnection = (): void => undefined): Promise<Server | undefined> {
+  const server = createServer((socket) => {
+    onConnection();
+    socket.destroy();
+  });
   const taken = await new Promise<boolean>((resolve) => {
     server.once("error", () => resolve(false)).listen(port, "127.0.0.1", () => resolve(true));
   });

@@ -1,30 +1,16 @@
 /** `sealgate health`: what it asks, what it prints, and how it exits, for a gateway and for what is none. */
-import { spawn } from "node:child_process";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { askHealth, parseAdminUrl, reachable } from "../../src/commands/health.ts";
+import { openCommands } from "../support/commands.ts";
 import { startGateway } from "../support/gateway.ts";
 import { freePort, ownRedis } from "../support/redis.ts";
 import { result, startUpstream } from "../support/upstream.ts";
 
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-
-function health(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [MAIN, "health", ...args], { stdio: ["ignore", "pipe", "pipe"] });
-    const told = { out: "", err: "" };
-    child.stdout.on("data", (piece) => {
-      told.out += String(piece);
-    });
-    child.stderr.on("data", (piece) => {
-      told.err += String(piece);
-    });
-    child.on("error", reject).on("close", (code) => resolve({ code, ...told }));
-  });
-}
+const sealgate = openCommands(t);
+const health = (...args: string[]) => sealgate(["health", ...args]);
 
 async function gateway(t: Test, sections: Record<string, unknown>): Promise<string> {
   const upstream = await startUpstream((arrived, response) => result(arrived, response, "{}"));

@@ -25,7 +25,7 @@ const NOTHING: ListVerdict = { dropped: new Set(), unshared: false };
 const MAX_NAMED = 20;
 /** Characters of a parameter's name in which words are looked for, and of all names in one list. */
 const MAX_PARAMETER = 128;
-const NAME_BUDGET = 64 * 1024;
+const NAME_BUDGET = 32 * 1024;
 
 /** Judges the lists in a complete result, and notes what they say. */
 export function judgeLists(call: Call, doc: JsonText, result: Node): ListVerdict {

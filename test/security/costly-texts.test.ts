@@ -202,7 +202,7 @@ t.test(
     const wide = (i: number): object => tool(`t${i}`, Array.from({ length: 60 }, (_, j) => `${i}-${j}-${"a@".repeat(50)}`)); // biome-ignore format: one line
     list(honest, ...Array.from({ length: 60 }, (_, i) => wide(i)));
     const counts = await counted(() => it.gateway.call({ method: "tools/list" }, { path: "/report" }));
-    t.ok(counts.units < 10 * 64 * 1024, `${counts.units}`);
+    t.ok(counts.units < 10 * 32 * 1024, `${counts.units}`);
     const passed = await names("/mcp");
     t.ok(passed.includes("honest") && passed.length < 20, `${passed.length} tools are read`);
   },

@@ -11,7 +11,14 @@ if (Number(process.versions.node.split(".")[0]) < OLDEST) {
   );
   process.exitCode = 1;
 } else {
-  import("./command-line.ts").then(async ({ run }) => {
-    process.exitCode = await run(process.argv.slice(2));
-  });
+  const [command] = process.argv.slice(2);
+  const heard =
+    command === "serve"
+      ? import("./commands/stop-signals.ts").then(({ hearStopSignals }) => hearStopSignals())
+      : Promise.resolve();
+  heard
+    .then(() => import("./command-line.ts"))
+    .then(async ({ run }) => {
+      process.exitCode = await run(process.argv.slice(2));
+    });
 }

@@ -54,6 +54,8 @@ export interface Running {
   reload(): Promise<boolean>;
   /** Drains within `grace` milliseconds (default `server.shutdownGrace`) and closes everything. */
   close(grace?: number): Promise<void>;
+  /** Takes what is left of the grace from `close`. Returns how many requests end by that. */
+  cut(): number;
 }
 
 /**
@@ -165,6 +167,7 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
     };
   } catch (error) {
     await close();
+      cut: server.cut,
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 /** `sealgate serve`: loads, opens, says what was opened, reads its file again on SIGHUP, and drains on SIGTERM and SIGINT. */
-import closeWithGrace from "close-with-grace";
+import type { Signals } from "close-with-grace";
 import { parseListen } from "../config/addresses.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { quickConfig } from "../config/quick.ts";
@@ -8,9 +8,8 @@ import { openStandard } from "../output.ts";
 import { start } from "../start.ts";
 import { EXIT } from "./exit.ts";
 import { startFailure } from "./start-failure.ts";
-
-/** Time for closing sockets after the grace for requests is over, in milliseconds. */
-const CLOSE_MS = 5_000;
+import { heedStopSignals } from "./stop-signals.ts";
+import { untilClosed } from "./until-closed.ts";
 
 /**
  * Runs until a signal comes.
@@ -22,12 +21,29 @@ export async function serve(options: {
   readonly upstream?: string;
   readonly listen?: string;
 }): Promise<number> {
+  let stopping: NodeJS.Signals | undefined;
+  let onSecond = (_signal: NodeJS.Signals): void => process.exit(EXIT.unhealthy[0]);
+  heedStopSignals((signal) => {
+    if (stopping === undefined) stopping = signal;
+    else onSecond(signal);
+  });
   const loaded = await load(options);
   const { config, warnings } = loaded;
   const [stdout, stderr] = [openStandard(1), openStandard(2)];
   const log = createLog(config.log.level, stdout);
   tellLosses(stdout, stderr, log);
   for (const warning of warnings) log.warn({ warning }, "configuration");
+  const flush = (): Promise<unknown> => Promise.all([stdout.flush(), stderr.flush()]);
+  onSecond = (signal) => {
+    log.warn({ signal, requests: 0 }, "ended by a second signal");
+    void flush().then(() => process.exit(EXIT.unhealthy[0]));
+  };
+  // Nothing is open yet.
+  if (stopping !== undefined) {
+    log.info({ signal: stopping }, "ended before it listened");
+    await flush();
+    return EXIT.ok[0];
+  }
   try {
     const setLogLevel = (level: string): void => {
       log.level = level;
@@ -52,35 +68,13 @@ export async function serve(options: {
     );
     // Without a file there is nothing to read again, and a terminal that closes ends the process.
     if (loaded.source !== undefined) process.on("SIGHUP", () => void running.reload());
-    return await new Promise<number>((resolve) => {
-      closeWithGrace(
-        {
-          delay: config.server.shutdownGrace + CLOSE_MS,
-          logger: false,
-          skip: loaded.source === undefined ? [] : ["SIGHUP"],
-        },
-        async ({ signal, err }) => {
-          if (err !== undefined) log.error({ err }, "unexpected error, shutting down");
-          else log.info({ signal }, "draining");
-          try {
-            await running.close();
-            log.info({}, "closed");
-          } catch (failure) {
-            log.error({ err: failure }, "closed out of order");
-            throw failure;
-          } finally {
-            // The process ends right after this, and what is not written by then is gone.
-            await Promise.all([stdout.flush(), stderr.flush()]);
-          }
-          resolve(err === undefined ? EXIT.ok[0] : EXIT.fault[0]);
-        },
-      );
-    });
+    const others: Signals[] = loaded.source === undefined ? ["SIGQUIT", "SIGHUP"] : ["SIGQUIT"];
+    return await untilClosed(running, { log, flush, others, grace: config.server.shutdownGrace, stopping });
   } catch (error) {
     const reason = startFailure(error, config, options.config === undefined);
     log.error({ reason, err: error }, "sealgate cannot start");
     stderr.write(`sealgate: cannot start: ${reason}\n`);
-    await Promise.all([stdout.flush(), stderr.flush()]);
+    await flush();
     return EXIT.unavailable[0];
   }
 }

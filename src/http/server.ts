@@ -49,6 +49,8 @@ export interface Server {
    * then ends that too.
    */
   drain(grace: number): Promise<void>;
+  /** Takes what is left of the grace from what is being drained. Returns how many requests have to end by that. */
+  cut(): number;
 }
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -64,6 +66,7 @@ export function buildServer(parts: ServerParts): Server {
   const journeys = new Set<Journey>();
   let draining = false;
   let onEmpty: (() => void) | undefined;
+  const graceOver = Promise.withResolvers<void>();
   const connections = new Connections(parts.timeouts ?? CLIENT_TIMEOUTS);
   const app = Fastify({
     logger: false,
@@ -265,10 +268,14 @@ export function buildServer(parts: ServerParts): Server {
         onEmpty = resolve;
         if (journeys.size === 0) resolve();
       });
-      await within(grace, empty);
+      await within(grace, Promise.race([empty, graceOver.promise]));
       for (const journey of journeys) journey.stop(refusal);
       await within(LAST_WORDS_MS, empty);
       await app.close();
+    },
+    cut() {
+      graceOver.resolve();
+      return journeys.size;
     },
   };
 }

@@ -1,13 +1,17 @@
 /** SIGTERM: what is in flight is served, streams end with a readable event, nobody can hold the process, exit 0. */
-import { readFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
-import { exchange, type Message, mirrored } from "../support/gateway.ts";
+import { stringify } from "yaml";
+import { exchange, type Message, mirrored, PUBLIC_URL } from "../support/gateway.ts";
 import { type GatewayProcess, startProcess } from "../support/process.ts";
 import { result, type Script, startUpstream } from "../support/upstream.ts";
-import { DONE, holding, TRANSFER, textOf } from "./rounds.ts";
+import { DONE, holding, TRANSFER, textOf, until } from "./rounds.ts";
 
 const LISTEN: Message = { method: "subscriptions/listen" };
 const LOG = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}';
@@ -128,6 +132,91 @@ t.test("what was sent and takes longer than the grace is not told to be sent aga
       gateway.lines.find(({ type }) => type === "audit"),
       { outcome: "refused", code: "upstream_lost", cause: "shutdown" },
     );
+  }
+});
+
+t.test("a second signal: what is left is ended, told and on record, exit 1", async (t) => {
+  const audit = join(t.testdir({}), "audit.ndjson");
+  const held = holding();
+  const gateway = await open(t, held.script, {
+    sections: { audit: { sinks: [{ type: "file", path: audit }] } },
+  });
+  const replies = ["1", "2"].map((id) => call(gateway, TRANSFER, id));
+  await held.next();
+  await held.next();
+  gateway.kill("SIGTERM");
+  await draining(gateway);
+  gateway.kill("SIGINT");
+  for (const reply of replies)
+    t.match(await reply, { status: 502, json: { error: { data: { reason: "upstream_lost" } } } });
+  t.equal(await gateway.ended, 1);
+  t.match(
+    gateway.lines.filter(({ msg }) => msg === "ended by a second signal"),
+    [{ signal: "SIGINT", requests: 2 }],
+  );
+  const records = readFileSync(audit, "utf8").trim().split("\n");
+  t.same(
+    records.map((line) => JSON.parse(line).code),
+    ["upstream_lost", "upstream_lost"],
+  );
+});
+
+t.test("a second signal is bounded by no client that does not read", async (t) => {
+  let connections = 0;
+  const silent = createServer((socket) => {
+    connections += 1;
+    t.teardown(() => socket.destroy());
+  });
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const routes = [{ path: "/mcp", upstream: { url: `http://127.0.0.1:${port}/mcp` }, legacy: "refuse" }];
+  const gateway = await startProcess(t, { routes }, { shutdownGrace: "10m" });
+  const client = connect(Number(new URL(gateway.url).port), "127.0.0.1");
+  t.teardown(() => client.destroy());
+  client.on("error", () => undefined).pause();
+  const body = textOf("1", TRANSFER);
+  const head = Object.entries(mirrored(TRANSFER)).map(([name, value]) => `${name}: ${value}\r\n`);
+  client.write(
+    `POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\n${head.join("")}content-length: ${body.length}\r\n\r\n${body}`,
+  );
+  await until(() => connections > 0);
+  gateway.kill("SIGINT");
+  await draining(gateway);
+  gateway.kill("SIGINT");
+  t.equal(await gateway.ended, 1);
+});
+
+t.test("a signal while it starts ends it with 0, before it listens", async (t) => {
+  const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+  const config = join(t.testdir({}), "sealgate.yaml");
+  const sections = {
+    ...{ version: 1, server: { listen: "127.0.0.1:0", publicUrl: PUBLIC_URL } },
+    ...{ authentication: { mode: "anonymous" }, authorization: { default: "allow" } },
+    routes: [{ path: "/mcp", upstream: { url: "http://127.0.0.1:9/mcp" } }],
+  };
+  writeFileSync(config, stringify(sections));
+  const start = (...node: string[]) => {
+    const args = [...node, main, "serve", "--config", config];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    t.teardown(() => child.kill("SIGKILL"));
+    const ended = new Promise((resolve) => child.once("close", (code, signal) => resolve(code ?? signal)));
+    return { child, ended, out: text(child.stdout) };
+  };
+  for (const signal of ["SIGTERM", "SIGINT"]) {
+    // In the moment in which somebody first wants to hear it, which is all that the first process of a container can have.
+    const asSoonAsHeard = `let sent=false;process.on("newListener",(name)=>{if(name!=="${signal}"||sent)return;sent=true;setImmediate(()=>process.kill(process.pid,"${signal}"))})`;
+    const { ended, out } = start("--import", `data:text/javascript,${asSoonAsHeard}`);
+    t.equal(await ended, 0, signal);
+    t.match(await out, `"signal":"${signal}"`);
+    t.notMatch(await out, "sealgate is listening");
+  }
+  for (let time = 0; time < 3; time++) {
+    const { child, ended } = start();
+    await new Promise((resolve) => child.once("spawn", resolve));
+    child.kill("SIGTERM");
+    // Before Node runs a line of the program, the kernel decides.
+    t.ok([0, "SIGTERM"].includes((await ended) as number));
   }
 });
 

@@ -20,6 +20,8 @@ export interface Found {
 
 /** Values looked at for one test. */
 const MAX_VALUES = 10_000;
+/** What a character beyond ASCII costs until it is composed. */
+export const UNICODE_STEPS = 8;
 /** A key that is longer than this many times the name is no spelling of it. */
 const SPELLING = 4;
 
@@ -63,18 +65,19 @@ export function namesOf(paths: readonly string[]): PlaceNames {
 /** The members of one object that may be read as a name that matters: spelling → key → value. */
 export interface Spellings {
   readonly members: ReadonlyMap<string, ReadonlyMap<string, Node>>;
-  /** A key is one that must not be normalised: nobody knows what it reads like. */
-  readonly stacked: boolean;
+  /** A key is one that must not be normalised, or one too many: nobody knows what it reads like. */
+  readonly unread: boolean;
 }
 
 /** Goes over an object once, for all places. */
-export function spellingsIn(doc: JsonText, object: Node, names: PlaceNames): Spellings {
+export function spellingsIn({ doc, spend }: PlaceSource, object: Node, names: PlaceNames): Spellings {
   const members = new Map<string, Map<string, Node>>();
-  let stacked = false;
+  let unread = false;
   for (const { key, node } of doc.members(object)) {
     if (key.length > names.longest) continue;
-    if (hasStackedMarks(key)) {
-      stacked = true;
+    const ascii = isAscii(key);
+    if (!spend(ascii ? 1 : key.length * UNICODE_STEPS) || (!ascii && hasStackedMarks(key))) {
+      unread = true;
       continue;
     }
     const spelled = spelling(key);
@@ -83,7 +86,7 @@ export function spellingsIn(doc: JsonText, object: Node, names: PlaceNames): Spe
     if (same === undefined) members.set(spelled, new Map([[key, node]]));
     else same.set(key, node);
   }
-  return { members, stacked };
+  return { members, unread };
 }
 
 /** Where places are looked for. */
@@ -151,12 +154,12 @@ function entries(
 
 /** A member by its exact key, and whether another key reads like it: in another case, or composed otherwise. */
 function memberAt(
-  { members, stacked }: Spellings,
+  { members, unread }: Spellings,
   { name, spelled }: PlaceStep,
 ): { readonly node: Node | undefined; readonly twin: boolean } {
   const same = members.get(spelled);
   const node = same?.get(name);
-  return { node, twin: stacked || (same?.size ?? 0) > (node === undefined ? 0 : 1) };
+  return { node, twin: unread || (same?.size ?? 0) > (node === undefined ? 0 : 1) };
 }
 
 /** Upper case may hold what composes, so it is composed again. */

@@ -11,6 +11,7 @@ import {
   readPlace,
   type Spellings,
   spellingsIn,
+  UNICODE_STEPS,
 } from "./argument-place.ts";
 import type { COMPARED_CLAIMS } from "./config/argument-settings.ts";
 import type { JsonText, Node } from "./json/scan.ts";
@@ -25,7 +26,7 @@ export interface Arguments {
 
 export type ClaimName = (typeof COMPARED_CLAIMS)[number];
 
-/** A text, and its composed form (NFC); none where not all readers would compose it alike. */
+/** A text, and its composed form (NFC); none where not all readers would compose it alike, or nothing is left to spend. */
 export interface ReadText {
   readonly text: string;
   readonly composed: string | undefined;
@@ -72,7 +73,7 @@ export class ArgumentReading implements PlaceSource {
   };
 
   spellings(object: Node): Spellings {
-    return once(this.#objects, object, () => spellingsIn(this.doc, object, this.#names));
+    return once(this.#objects, object, () => spellingsIn(this, object, this.#names));
   }
 
   place(place: Place): Found {
@@ -84,13 +85,13 @@ export class ArgumentReading implements PlaceSource {
     const { doc } = this;
     if (doc.kind(node) !== "string" || !doc.wellFormed(node)) return undefined;
     if (doc.end(node) - doc.start(node) > MAX_TEXT_BYTES) return undefined;
-    return once(this.#texts, node, () => readText(doc.string(node)));
+    return once(this.#texts, node, () => readText(doc.string(node), this.spend));
   }
 
   /** Empty where the caller has none. */
   claim(name: ClaimName): ReadClaim {
     return once(this.#claims, name, () => {
-      const read = claimsOf(this.#principal, name).map(readText);
+      const read = claimsOf(this.#principal, name).map((text) => readText(text, this.spend));
       const composed = read.flatMap((one) => one.composed ?? []);
       return {
         texts: new Set(read.map(({ text }) => text)),
@@ -108,8 +109,9 @@ function once<K, V>(kept: Map<K, V>, key: K, read: () => V): V {
   return value;
 }
 
-function readText(text: string): ReadText {
+function readText(text: string, spend: (steps: number) => boolean): ReadText {
   if (!BEYOND_ASCII.test(text)) return { text, composed: text };
+  if (!spend(text.length * UNICODE_STEPS)) return { text, composed: undefined };
   return { text, composed: hasStackedMarks(text) ? undefined : text.normalize("NFC") };
 }
 

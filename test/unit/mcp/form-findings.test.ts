@@ -55,7 +55,7 @@ t.test("secrets", async (t) => {
 t.test("secrets that another place than the field asks for", async (t) => {
   const open = '"a":{"type":"string"}';
   const switched = (title: string): string => `"b":{"type":"boolean","title":"${title}"},${open}`;
-  const cases: [fields: string, found: string, message?: string, more?: string][] = [
+  const cases: [fields: string, found: string, message?: string | undefined, more?: string][] = [
     [open, "form", undefined, ',"title":"Enter your password"'],
     [open, "form", undefined, ',"description":"Your API key"'],
     [open, "form", undefined, ',"x-help":"Enter your password"'],
@@ -76,7 +76,7 @@ t.test("secrets that another place than the field asks for", async (t) => {
   ]; // biome-ignore format: one case, one line
   for (const [fields, found, message, more] of cases)
     t.same(judge(fields, message, more), [`secret-field ${found}`], `${fields}${more ?? ""}`);
-  const honest: [fields: string, message?: string, more?: string][] = [
+  const honest: [fields: string, message?: string | undefined, more?: string][] = [
     [switched("Show the password")],
     [switched("Delete the API key?")],
     [switched("Require a password for guests")],

@@ -164,10 +164,10 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
         await stopped;
         await close();
       },
+      cut: server.cut,
     };
   } catch (error) {
     await close();
-      cut: server.cut,
     throw error;
   }
 }

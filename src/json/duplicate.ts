@@ -1,8 +1,9 @@
 /** No object may hold one key twice, compared after unescaping: two readers of such a text may see two different messages. */
+import { randomInt } from "node:crypto";
 import { JsonError } from "./fault.ts";
 import { behind, ESCAPED, endAt, SCALAR_CELLS, startAt } from "./tape.ts";
 
-/** Up to this many members are compared pair by pair; more go through a set, so that time stays linear. */
+/** Up to this many members are compared pair by pair; more by their hashes, so that time stays linear. */
 const MAX_PAIRWISE_MEMBERS = 16;
 
 /**
@@ -18,7 +19,7 @@ export function checkDuplicates(
   escaped: boolean,
 ): void {
   if (members < 2) return;
-  if (escaped || members > MAX_PAIRWISE_MEMBERS) checkBySet(bytes, tape, first, top, escaped);
+  if (escaped || members > MAX_PAIRWISE_MEMBERS) checkByHash(bytes, tape, first, top, members, escaped);
   else checkPairwise(bytes, tape, first, top);
 }
 
@@ -53,15 +54,54 @@ function equalBytes(
   return true;
 }
 
-function checkBySet(bytes: Buffer, tape: Int32Array, first: number, top: number, escaped: boolean): void {
+/**
+ * Equal keys have equal hashes, and few others have: only those go through a set, which is slow. Sorting numbers is not. Who
+ * could choose keys of equal hashes would win nothing but the set for all of them.
+ */
+function checkByHash(
+  bytes: Buffer,
+  tape: Int32Array,
+  first: number,
+  top: number,
+  members: number,
+  escaped: boolean,
+): void {
+  const hashes = new Int32Array(members);
+  for (let key = first, i = 0; key < top; key = behind(tape, key + SCALAR_CELLS), i++) {
+    const start = startAt(tape, key);
+    const end = endAt(tape, key);
+    if (((tape[key] as number) & ESCAPED) === 0) hashes[i] = hash(bytes, start + 1, end - 1);
+    else {
+      const text = Buffer.from(JSON.parse(bytes.toString("utf8", start, end)) as string);
+      hashes[i] = hash(text, 0, text.length);
+    }
+  }
+  const sorted = hashes.toSorted();
+  const twice = new Set<number>();
+  for (let i = 1; i < members; i++) if (sorted[i] === sorted[i - 1]) twice.add(sorted[i] as number);
+  if (twice.size === 0) return;
   const seen = new Set<string>();
-  let members = 0;
-  for (let key = first; key < top; key = behind(tape, key + SCALAR_CELLS)) {
+  let looked = 0;
+  for (let key = first, i = 0; key < top; key = behind(tape, key + SCALAR_CELLS), i++) {
+    if (!twice.has(hashes[i] as number)) continue;
     const start = startAt(tape, key);
     // The quotes stay on: V8 hashes strings that look like integers without a seed, and chosen ones would all collide.
     let text = bytes.toString(escaped ? "utf8" : "latin1", start, endAt(tape, key));
     if (((tape[key] as number) & ESCAPED) !== 0) text = `"${JSON.parse(text)}"`;
     seen.add(text);
-    if (seen.size !== ++members) throw new JsonError("duplicate_key", start);
+    if (seen.size !== ++looked) throw new JsonError("duplicate_key", start);
   }
+}
+
+/** Chosen anew by each process. The second has to be odd. */
+const SEED = randomInt(2 ** 32);
+const FACTOR = randomInt(2 ** 31) * 2 + 1;
+
+function hash(bytes: Buffer, start: number, end: number): number {
+  let value = SEED;
+  for (let i = start; i < end; i++) {
+    value = Math.imul(value ^ (bytes[i] as number), FACTOR);
+    value ^= value >>> 15;
+  }
+  return value | 0;
 }

@@ -91,7 +91,7 @@ const check: Command = {
     config: CONFIG,
     previous: {
       value: "FILE",
-      text: "The configuration in force. Warns if a rotation of keys goes on from it in the wrong order.",
+      text: "The configuration in force. Warns of what takes a restart, and of a rotation of keys in the wrong order.",
     },
     "without-files": { text: "Look at no file and no variable that the configuration names." },
     strict: { text: "Take warnings for problems." },

@@ -33,6 +33,22 @@ export const START_ONLY: readonly StartOnly[] = [
   { path: ["keys"], read: ({ config }) => config.keys !== undefined },
 ];
 
+/**
+ * The same for two files that need not lie in one folder, by which relative paths are resolved. What is in the files that they
+ * name is not compared.
+ */
+export function startOnlyDifferences(previous: LoadedConfig, next: LoadedConfig): string[] {
+  const written = new Set(startOnlyChanges(asWritten(previous), asWritten(next)));
+  return startOnlyChanges(withoutSecrets(previous), withoutSecrets(next)).filter((line) => written.has(line));
+}
+
+const NO_SECRETS = { keys: [], credentials: new Map(), upstreamCas: new Map(), jwksFiles: new Map() };
+const withoutSecrets = (loaded: LoadedConfig): LoadedConfig => ({ ...loaded, secrets: NO_SECRETS });
+const asWritten = (loaded: LoadedConfig): LoadedConfig => ({
+  ...withoutSecrets(loaded),
+  config: { ...loaded.config, ...loaded.source?.sections } as LoadedConfig["config"],
+});
+
 /** What of `next` takes a restart, one line each with its place; empty when it can be taken up. */
 export function startOnlyChanges(inForce: LoadedConfig, next: LoadedConfig): string[] {
   return START_ONLY.filter(({ read }) => !isDeepStrictEqual(read(inForce), read(next))).map(({ path }) => {

@@ -4,12 +4,11 @@ import { type LoadedConfig, loadConfig } from "./load.ts";
 /**
  * Reads, checks and resolves a configuration, and looks at no file and no variable that it names.
  * @param file path of the YAML file
- * @returns warnings as `loadConfig` does, without those about what it refers to
+ * @returns what `loadConfig` does, without secrets and without warnings about what it refers to
  * @throws ConfigFileError, ConfigError as `loadConfig` does
  */
-export async function readConfig(file: string): Promise<Pick<LoadedConfig, "config" | "warnings">> {
-  const { config, warnings } = await loadConfig(file, {}, Date.now, async () => NOTHING);
-  return { config, warnings };
+export async function readConfig(file: string): Promise<LoadedConfig> {
+  return loadConfig(file, {}, Date.now, async () => NOTHING);
 }
 
 const NOTHING: LoadedConfig["secrets"] = {

@@ -2,12 +2,10 @@
  * Keys are rotated under load on three replicas with one Redis: in order no round is lost, promoted first some are.
  * Rounds are sealed on one replica and redeemed on another, all the time; each step reaches one replica after the other.
  */
-import { execFile } from "node:child_process";
 import { copyFileSync, unlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import t, { type Test } from "tap";
+import { openCommands } from "../support/commands.ts";
 import { PUBLIC_URL } from "../support/gateway.ts";
 import { anyRedis } from "../support/redis.ts";
 import { type Replica, startReplica } from "../support/replica.ts";
@@ -15,8 +13,7 @@ import { startUpstream } from "../support/upstream.ts";
 import { asksOnce, retryOf, stateOf, TRANSFER, textOf, until } from "./rounds.ts";
 import { ENOUGH, startTraffic, type Traffic } from "./traffic.ts";
 
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-/** The commands of this test are processes, and get the processor between rounds. */
+/** The commands of this test get the processor between rounds. */
 const PACE = { pause: 10 };
 const secret = (name: string): string => `a secret of a test, ${name}, and long enough`;
 
@@ -24,9 +21,13 @@ const redis = await anyRedis(t);
 const upstream = await startUpstream(asksOnce);
 t.teardown(() => upstream.close());
 
-/** Runs the program; gives what it printed. */
+const run = openCommands(t);
+
+/** Runs the program; gives what it printed. @throws Error with its exit code as `code` */
 async function sealgate(...args: string[]): Promise<{ stdout: string; stderr: string }> {
-  return promisify(execFile)(process.execPath, [MAIN, ...args]);
+  const { code, out, err } = await run(args);
+  if (code !== 0) throw Object.assign(new Error(err), { code });
+  return { stdout: out, stderr: err };
 }
 
 async function openReplicas(t: Test): Promise<[Replica, Replica, Replica]> {
@@ -194,4 +195,31 @@ routes: [{ path: /mcp, upstream: { url: "http://127.0.0.1:3001/mcp" } }]
   t.match(await warned(1, 3), [/the key that seals now was not in the ring before/]);
   t.match(await warned(2, 4), [/the key that sealed before is not in the ring any more/]);
   t.equal((await warned(1, 4)).length, 2);
+});
+
+t.test("check names what takes a restart", async (t) => {
+  const config = (more: string, redis = "{ file: p }"): string => `version: 1
+authentication: { mode: anonymous }
+authorization: { policies: [{ id: all, effect: allow }] }
+redis: { url: "redis://127.0.0.1", password: ${redis} }
+keys: { primary: a, ring: [{ id: a, secret: { file: a } }] }
+routes: [{ path: /mcp, upstream: { url: "http://127.0.0.1:3001/mcp" } }]
+${more}`;
+  const old = t.testdir({
+    "same.yaml": config("redemption: { store: redis }\nlog: { level: debug }\n"),
+    "other.yaml": config('server: { listen: "127.0.0.1:8081" }\n', '{ file: "q" }'),
+    "broken.yaml": "version: 1\nlog: 7\n",
+    next: { a: secret("a"), p: "correct horse", "gate.yaml": config("") },
+  });
+  const file = join(old, "next/gate.yaml");
+  const warned = async (previous: string): Promise<string[]> => {
+    const { stderr } = await sealgate("check", "--config", file, "--previous", join(old, previous));
+    return stderr.split("\n").filter((line) => line.includes("takes a restart"));
+  };
+  t.same(await warned("same.yaml"), [], "neither another folder nor a default that is written");
+  t.same(await warned("other.yaml"), [
+    `warning: ${file}:1:1 server.listen: has changed, which takes a restart`,
+    `warning: ${file}:4:8 redis: has changed, which takes a restart`,
+  ]);
+  t.match(await warned("broken.yaml"), [/broken\.yaml: has problems, so what takes a restart is not known/]);
 });

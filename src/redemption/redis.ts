@@ -104,6 +104,8 @@ class SharedStore implements RedisStore {
     // The misses of others have shown it, and the watch will see it come back.
     if (state.refusing)
       throw new StoreUnavailable(state.failure ?? "unreachable", `Redis ${this.#servers.name}: away`);
+    if (this.#watch.isUnserved(key))
+      throw new StoreUnavailable("not_served", `Redis ${this.#servers.name}: nobody serves the slot`);
     try {
       return await this.#redeemWaiting(mark, key);
     } catch (error) {
@@ -153,6 +155,7 @@ class SharedStore implements RedisStore {
     const attempt = newAttempt(this.#options.random);
     const deadline = performance.now() + this.#timeoutMs;
     const over = Promise.withResolvers<void>();
+    const given = this.#owed.watch(mark.jti);
     let sent = false;
     try {
       for (;;) {
@@ -178,7 +181,7 @@ class SharedStore implements RedisStore {
           if (redemption.outcome !== "already_redeemed") return redemption;
           // It may have been redeemed for a request that has left, and be on its way back: then it is free in a moment.
           await new Promise<void>((resolve) => setImmediate(resolve));
-          if (!(await this.#owed.paid(mark.jti, deadline))) return redemption;
+          if (!(await this.#owed.paid(given, deadline))) return redemption;
         } catch (error) {
           // The link broke: whether the script ran is unknown. The same attempt goes again, and knows its own mark.
           const lost = error instanceof RedisFailure && error.reason === "unreachable";
@@ -191,6 +194,7 @@ class SharedStore implements RedisStore {
       if (sent) void this.release(mark, attempt);
       throw error;
     } finally {
+      this.#owed.unwatch(given);
       this.#sent.delete(over.promise);
       over.resolve();
     }

@@ -7,6 +7,12 @@ const MAX_OWED = 10_000;
 
 type Released = Pick<Mark, "jti" | "exp">;
 
+/** Whether a state was given back since the watch began, or was last asked. */
+export interface ReleaseWatch {
+  readonly jti: string;
+  paid: boolean;
+}
+
 interface Owed {
   readonly mark: Released;
   /** Settles when the store has answered. */
@@ -19,6 +25,7 @@ export class OwedReleases {
   readonly #owed = new Map<string, Owed>();
   readonly #send: (mark: Released, attempt: string) => Promise<unknown>;
   readonly #overflow: () => void;
+  readonly #watches = new Set<ReleaseWatch>();
 
   /** `send` rejects when it is not sure that the store has answered; `overflow` is told of a release that is dropped. */
   constructor(send: (mark: Released, attempt: string) => Promise<unknown>, overflow: () => void) {
@@ -39,13 +46,26 @@ export class OwedReleases {
     await this.#pay(attempt, owed);
   }
 
+  /** Begins to watch for releases of a state. */
+  watch(jti: string): ReleaseWatch {
+    const watch = { jti, paid: false };
+    this.#watches.add(watch);
+    return watch;
+  }
+
+  unwatch(watch: ReleaseWatch): void {
+    this.#watches.delete(watch);
+  }
+
   /**
    * Waits until the releases of a state that are owed now have been answered, at most to `deadline` (`performance.now()` clock).
-   * Tells whether there were any and all have been.
+   * Tells whether there were any, now or since `watch` was last asked, and all have been.
    */
-  async paid(jti: string, deadline: number): Promise<boolean> {
-    const owed = [...this.#owed.values()].filter(({ mark }) => mark.jti === jti);
-    if (owed.length === 0) return false;
+  async paid(watch: ReleaseWatch, deadline: number): Promise<boolean> {
+    const owed = [...this.#owed.values()].filter(({ mark }) => mark.jti === watch.jti);
+    const wasPaid = watch.paid;
+    watch.paid = false;
+    if (owed.length === 0) return wasPaid;
     const all = Promise.all(owed.map(({ paid }) => paid.promise));
     return await before(
       deadline,
@@ -71,6 +91,7 @@ export class OwedReleases {
     try {
       await this.#send(mark, attempt);
       this.#owed.delete(attempt);
+      for (const watch of this.#watches) if (watch.jti === mark.jti) watch.paid = true;
       paid.resolve();
     } catch {
       // Stays owed until the store has answered.

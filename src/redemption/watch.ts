@@ -67,6 +67,11 @@ export class Watch {
     return this.#epochs.at(key)?.over ?? "";
   }
 
+  /** True where a look has waited in vain for a server of the Cluster that takes the record. */
+  isUnserved(key: string): boolean {
+    return this.#epochs.at(key)?.failure === "not_served";
+  }
+
   /** The state of the server that has the epoch record `key`. */
   serverOf(key: string): ServerState {
     return this.#stateOf(this.servers.linkTo(key));

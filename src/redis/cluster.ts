@@ -144,9 +144,10 @@ export class Cluster implements RedisServers {
     try {
       const ranges = parseSlots(await next.link.command("CLUSTER", "SLOTS"), next.address);
       if (ranges.length === 0 || this.#closed) return;
-      this.#stale = false;
       this.#owners.fill(undefined);
       this.#adopt(ranges);
+      // A slot that nobody serves may get a server at any time, and no answer says so.
+      this.#stale = this.#owners.includes(undefined);
       this.#drop();
     } catch (error) {
       // Another server is asked the next time.

@@ -3,7 +3,7 @@ import t from "tap";
 import { layOut } from "../../src/redemption/layout.ts";
 import type { RedisStore } from "../../src/redemption/redis.ts";
 import { slotOf } from "../../src/redis/slots.ts";
-import type { OwnRedis } from "../support/redis.ts";
+import { type OwnRedis, ownRedis } from "../support/redis.ts";
 import { ownCluster, until } from "../support/redis-groups.ts";
 import { JTI } from "../support/redis-losses.ts";
 import { redisStore, sealed } from "../support/redis-store.ts";
@@ -78,6 +78,53 @@ t.test("half a slot has moved: nothing is redeemed on either side until the rest
   await end(to, masters);
   t.equal(await replay, "already_redeemed");
   t.equal(await outcome(store, sealed(store, { jti: jtiNo(3) })), "redeemed");
+});
+
+t.test(
+  "half a slot has moved for long: its states say so, and its master is not held to be away",
+  async (t) => {
+    const { masters, nodes, ownerOf } = await ownCluster(t);
+    const from = ownerOf("{42}");
+    const to = masters.find((server) => server !== from) as OwnRedis;
+    const store = await redisStore(t, { cluster: { nodes }, keyPrefix: "on:", redeemTimeoutMs: 300 });
+    await store.refresh();
+    const spent = sealed(store, { jti: JTI });
+    t.equal(await outcome(store, spent), "redeemed");
+    await begin(from, to);
+    await move(from, to, layOut("on:", true).epochOf(JTI));
+    for (let i = 0; i < 5; i++) t.equal(await outcome(store, spent), "not_served");
+    t.equal(store.report().refusing, 0, "five in a row, and the server had answered each");
+    const neighbour = Array.from({ length: 256 }, (_, bucket) => Buffer.alloc(16, bucket)).find(
+      (jti) => jti[0] !== 0x42 && ownerOf(`{${jti.toString("hex", 0, 1)}}`) === from,
+    );
+    const jti = neighbour?.toString("base64url") ?? "";
+    t.equal(await outcome(store, sealed(store, { jti })), "redeemed", "a slot of the same master");
+    await to.stop("SIGKILL");
+    for (let i = 0; i < 5; i++) t.match(await outcome(store, spent), /not_served|unreachable|timeout/);
+    const state = store.report();
+    t.ok(state.refusing < 0.6, `who is asked in its place has answered: ${state.refusing}`);
+  },
+);
+
+t.test("a slot that nobody serves is refused alone, and works when somebody does", async (t) => {
+  const server = await ownRedis(t, [
+    ...["--cluster-enabled", "yes", "--cluster-require-full-coverage", "no"],
+  ]);
+  await server.command("CLUSTER", "ADDSLOTS", ...Array.from({ length: 16_384 }, (_, slot) => String(slot)));
+  await until(async () => /cluster_state:ok/.test(String(await server.command("CLUSTER", "INFO"))));
+  const node = { host: "127.0.0.1", port: server.port };
+  const store = await redisStore(t, { cluster: { nodes: [node] }, keyPrefix: "on:", redeemTimeoutMs: 300 });
+  await store.refresh();
+  const mark = sealed(store, { jti: JTI });
+  await server.command("CLUSTER", "DELSLOTS", SLOT);
+  t.match(await outcome(store, mark), /not_served|unreachable/);
+  t.equal(
+    await outcome(store, sealed(store, { jti: Buffer.alloc(16, 1).toString("base64url") })),
+    "redeemed",
+  );
+  await server.command("CLUSTER", "ADDSLOTS", SLOT);
+  await until(async () => (await outcome(store, mark)) === "redeemed");
+  t.equal(await outcome(store, mark), "already_redeemed");
 });
 
 t.test("nodes that are not named are found, and each master gets a link", async (t) => {

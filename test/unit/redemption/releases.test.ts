@@ -33,6 +33,32 @@ t.test("it is sent before the caller goes on", async (t) => {
   t.same(sent, ["a"]);
 });
 
+t.test("whoever wants the state again can wait for it, and for nothing else", async (t) => {
+  const later = performance.now() + 30_000;
+  const answers: PromiseWithResolvers<void>[] = [];
+  const owed = new OwedReleases(
+    () => {
+      const answer = Promise.withResolvers<void>();
+      answers.push(answer);
+      return answer.promise;
+    },
+    () => t.fail("there is room"),
+  );
+  const [a, b] = [owed.watch("a"), owed.watch("b")];
+  t.equal(await owed.paid(a, later), false, "nothing is owed");
+  void owed.add(A, "1");
+  t.equal(await owed.paid(b, later), false);
+  t.equal(await owed.paid(a, performance.now()), false, "no answer in time");
+  const paid = owed.paid(a, later);
+  answers[0]?.reject(new Error("away"));
+  void owed.payAll();
+  answers[1]?.resolve();
+  t.equal(await paid, true);
+  t.equal(await owed.paid(a, later), true, "it was given back since");
+  t.equal(await owed.paid(a, later), false);
+  owed.unwatch(a);
+});
+
 t.test("the debt is bounded, and its overflow is told", async (t) => {
   let dropped = 0;
   let sent = 0;

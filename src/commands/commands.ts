@@ -331,7 +331,7 @@ const health: Command = {
 const init: Command = {
   words: ["init"],
   usage:
-    "init --upstream URL [--issuer URL] [--for laptop|compose|sidecar] [--out FOLDER] [--listen HOST:PORT] [--public-url URL] [--upstream-token-file FILE | --upstream-token-env NAME]",
+    "init --upstream URL [--issuer URL] [--for laptop|compose|sidecar] [--out FOLDER] [--listen HOST:PORT] [--public-url URL] [--upstream-ca FILE] [--upstream-token-file FILE | --upstream-token-env NAME]",
   summary: "Look at an MCP server and an issuer, and write a first configuration with its keys.",
   details: [
     "Lists what the server offers and writes it as an allow-list. laptop: one machine, without an issuer nobody is",
@@ -348,6 +348,7 @@ const init: Command = {
       text: "Where clients connect. Default 127.0.0.1:8080 on a laptop, else 0.0.0.0:8080.",
     },
     "public-url": { value: "URL", text: "The origin clients see, such as https://mcp.example.com." },
+    "upstream-ca": { value: "FILE", text: "The authority of the server's certificate, PEM." },
     "upstream-token-file": { value: "FILE", text: "The server's own token, for servers that ask for one." },
     "upstream-token-env": { value: "NAME", text: "The same in an environment variable." },
   },

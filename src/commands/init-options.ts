@@ -3,9 +3,11 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { isLoopback, type Listen, parseListen, parseUrl, printListen } from "../config/addresses.ts";
 import { FORMS, type Form } from "../init/facts.ts";
+import { programAs } from "../init/program.ts";
 import type { InitOptions } from "./init.ts";
 import { UsageError } from "./usage-error.ts";
 
+const USUAL_PORT = 8_080;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 /** Stands where only the operator knows what clients see; the next steps say so. */
 const EXAMPLE_ORIGIN = "https://mcp.example.com";
@@ -27,6 +29,7 @@ export function readInitOptions(given: ReadonlyMap<string, string>): InitOptions
   const listen = listenOf(given.get("listen"), form, upstream, wrong);
   const publicUrl = publicUrlOf(given.get("public-url"), form, listen, wrong);
   const token = tokenOf(given, wrong);
+  const authority = authorityOf(given.get("upstream-ca"), upstream, wrong);
   if (wrong.length > 0) throw new UsageError(wrong.join("\nsealgate: "));
   return {
     upstream: upstream ?? "",
@@ -36,6 +39,9 @@ export function readInitOptions(given: ReadonlyMap<string, string>): InitOptions
     listen,
     publicUrl,
     token,
+    authority,
+    isPortMoved: given.get("listen") === undefined && listen.port !== USUAL_PORT,
+    program: programAs(process.argv[1] ?? "", process.cwd(), process.env["npm_command"] === "exec"),
     version: version(),
   };
 }
@@ -66,7 +72,7 @@ function listenOf(
   if (text === undefined) {
     const url = upstream === undefined ? undefined : parseUrl(upstream);
     const taken = url !== undefined && isLoopback(url.hostname) && url.port === "8080";
-    return { host, port: taken ? 8_090 : 8_080 };
+    return { host, port: taken ? 8_090 : USUAL_PORT };
   }
   const listen = parseListen(text);
   if (listen === undefined) wrong.push("--listen is not HOST:PORT");
@@ -74,7 +80,7 @@ function listenOf(
   else if (form === "laptop" && !isLoopback(listen.host)) {
     wrong.push("--listen is no loopback address, which --for laptop needs");
   }
-  return listen ?? { host, port: 8_080 };
+  return listen ?? { host, port: USUAL_PORT };
 }
 
 function publicUrlOf(text: string | undefined, form: Form, listen: Listen, wrong: string[]): string {
@@ -100,6 +106,17 @@ function tokenOf(given: ReadonlyMap<string, string>, wrong: string[]): InitOptio
   }
   if (file !== undefined) return { file: resolve(file) };
   return env === undefined ? undefined : { env };
+}
+
+function authorityOf(
+  file: string | undefined,
+  upstream: string | undefined,
+  wrong: string[],
+): string | undefined {
+  if (file === undefined) return undefined;
+  if (upstream !== undefined && !/^https:/i.test(upstream))
+    wrong.push("--upstream-ca goes with an https:// server");
+  return resolve(file);
 }
 
 function version(): string {

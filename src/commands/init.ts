@@ -2,16 +2,17 @@
  * `sealgate init`: looks at an MCP server and an issuer, and writes a first configuration with its keys. Nothing is written
  * unless everything is in order, and nothing is written over.
  */
+import { X509Certificate } from "node:crypto";
 import { join, resolve } from "node:path";
 import { type Listen, printListen } from "../config/addresses.ts";
 import { loadConfig } from "../config/load.ts";
-import { loadSecret, SecretError, secretLine } from "../config/secret.ts";
+import { loadFile, loadSecret, SecretError, secretLine } from "../config/secret.ts";
 import { ConfigError } from "../errors.ts";
 import type { Facts, Form, PlannedFile } from "../init/facts.ts";
 import { existing, writeAll } from "../init/folder.ts";
 import { surveyIssuer } from "../init/issuer.ts";
 import { nextSteps } from "../init/next-steps.ts";
-import { configPath, KEY_FOLDER, plan, seenFrom, TOKEN_PATH } from "../init/plan.ts";
+import { CA_NAME, configPath, KEY_FOLDER, plan, seenFrom, TOKEN_PATH } from "../init/plan.ts";
 import { policyText } from "../init/policies.ts";
 import { survey } from "../init/survey.ts";
 import { Unsuitable } from "../init/unsuitable.ts";
@@ -34,6 +35,10 @@ export interface InitOptions {
   readonly publicUrl: string;
   /** Where the server's token is, if it needs one; a file's path is absolute. */
   readonly token: { readonly file: string } | { readonly env: string } | undefined;
+  /** Absolute path of the authority of the server's certificate, if it is none that everybody trusts. */
+  readonly authority: string | undefined;
+  readonly isPortMoved: boolean;
+  readonly program: string;
   readonly version: string;
 }
 
@@ -61,10 +66,11 @@ export async function init(options: InitOptions, say: Say = STANDARD): Promise<n
   const keyId = `key-${today}`;
   const problems: string[] = [];
   const token = await tokenOf(options.token, problems);
+  const ca = await authorityOf(options.authority, problems);
   const copied = form !== "laptop" && token !== undefined;
   const owner = ownerOf(form);
   const taken = await takenPaths(out, form, copied, problems);
-  const [catalogue, issuer] = await look(options, token, problems);
+  const [catalogue, issuer] = await look(options, token, ca, problems);
   if (problems.length > 0 || catalogue === undefined) {
     for (const problem of problems) say.err(`sealgate: ${problem}\n`);
     say.err("sealgate: nothing was written\n");
@@ -83,9 +89,14 @@ export async function init(options: InitOptions, say: Say = STANDARD): Promise<n
     credential: copied ? { file: `../${TOKEN_PATH}` } : options.token,
     today,
     version: options.version,
+    program: options.program,
+    isPortMoved: options.isPortMoved,
+    // In a pod the server is on loopback, without TLS.
+    authority:
+      ca === undefined || form === "sidecar" ? undefined : form === "laptop" ? options.authority : CA_NAME,
     user: owner === undefined ? "1000:1000" : `${owner.uid}:${owner.gid}`,
   };
-  const files = plan(facts, { key: generateSecret(), token: copied ? token : undefined });
+  const files = plan(facts, { key: generateSecret(), token: copied ? token : undefined, ca });
   await writeAll(out, files, owner, (draft) => checkDraft(draft, out, form, say));
   say.out(report(options.out, files, facts));
   return EXIT.ok[0];
@@ -99,6 +110,21 @@ async function tokenOf(at: InitOptions["token"], problems: string[]): Promise<st
   } catch (error) {
     if (!(error instanceof SecretError)) throw error;
     problems.push(`--upstream-token-${"file" in at ? "file" : "env"}: ${error.message}`);
+    return undefined;
+  }
+}
+
+/** The authority of the server's certificate, PEM. */
+async function authorityOf(file: string | undefined, problems: string[]): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    const { bytes } = await loadFile(file);
+    new X509Certificate(bytes);
+    return bytes.toString("latin1");
+  } catch (error) {
+    problems.push(
+      `--upstream-ca: ${error instanceof SecretError ? error.message.replace(/ \(a relative.*/, "") : "the file holds no PEM certificate"}`,
+    );
     return undefined;
   }
 }
@@ -121,19 +147,22 @@ const companions = (form: Form): readonly string[] =>
 
 /** Looks at server and issuer at once, so that the operator hears of both; the server only with its token. */
 async function look(
-  { upstream, issuer, token: wanted }: InitOptions,
+  { upstream, issuer, token: wanted, authority }: InitOptions,
   token: string | undefined,
+  ca: string | undefined,
   problems: string[],
 ) {
   const tell = (error: unknown): undefined => {
     if (!(error instanceof Unsuitable)) throw error;
     problems.push(error.message);
   };
-  const wire = openWire(upstream, token, TIMEOUT_MS);
+  const wire = openWire(upstream, token, TIMEOUT_MS, ca);
   const reader = createDocumentReader(TIMEOUT_MS);
   try {
     return await Promise.all([
-      wanted !== undefined && token === undefined ? undefined : survey(wire, upstream).catch(tell),
+      (wanted !== undefined && token === undefined) || (authority !== undefined && ca === undefined)
+        ? undefined
+        : survey(wire, upstream).catch(tell),
       issuer === undefined ? undefined : surveyIssuer(issuer, reader).catch(tell),
     ]);
   } finally {

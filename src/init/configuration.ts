@@ -98,7 +98,7 @@ function algorithms({ algorithms: found }: IssuerFacts): readonly string[] {
   ];
 }
 
-function routes({ form, seenUpstream, upstream, credential }: Facts): readonly string[] {
+function routes({ form, seenUpstream, upstream, credential, authority }: Facts): readonly string[] {
   const moved = seenUpstream !== upstream;
   const where =
     form === "compose"
@@ -117,7 +117,9 @@ function routes({ form, seenUpstream, upstream, credential }: Facts): readonly s
     ...(moved ? [`      ## ${where} From here it was reached at ${quote(withoutQuery(upstream))}.`] : []),
     `      url: ${quote(seenUpstream)}`,
     ...bearer,
-    "    ## Clients of revisions before 2026-07-28. pass lets them in: their calls are authorized, their questions not filtered.",
+    ...(authority === undefined ? [] : [`      tls: { ca: { file: ${quote(authority)} } }`]),
+    "    ## Clients of revisions before 2026-07-28. refuse turns every one of them away. pass lets them in: their",
+    "    ## calls are authorized, their questions not filtered.",
     "    legacy: refuse",
   ];
 }

@@ -28,6 +28,12 @@ export interface Facts {
   readonly today: string;
   /** Of this program, for the name of the image. */
   readonly version: string;
+  /** How the operator calls this program. */
+  readonly program: string;
+  /** Port 8080 is the server's own, so that clients connect to another. */
+  readonly isPortMoved: boolean;
+  /** How the configuration names the authority of the server's certificate. */
+  readonly authority: string | undefined;
   /** Whose the secret files are, `uid:gid`; the container runs as that. */
   readonly user: string;
 }

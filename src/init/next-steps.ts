@@ -9,7 +9,7 @@ export function nextSteps(facts: Facts, at: (path: string) => string): readonly 
   return [...found(facts), "", "Next:", ...steps(facts, config, at), ""];
 }
 
-function found({ form, catalogue, policies, issuer }: Facts): readonly string[] {
+function found({ form, catalogue, policies, issuer, isPortMoved }: Facts): readonly string[] {
   const { tools, prompts, resources, templates } = catalogue;
   const counts = [
     count(tools.length, "tool"),
@@ -33,16 +33,18 @@ function found({ form, catalogue, policies, issuer }: Facts): readonly string[] 
   if (issuer !== undefined && form !== "laptop" && isLoopback(new URL(issuer.issuer).hostname)) {
     lines.push("The issuer is on this machine: a container does not reach it by that name.");
   }
+  if (isPortMoved) lines.push("Clients connect to port 8090, since port 8080 is the server's own.");
+  lines.push("Clients of a revision before 2026-07-28 are refused; legacy: pass on the route lets them in.");
   if (issuer === undefined) lines.push("Nobody is asked for a token: use it on this machine only.");
   return lines;
 }
 
 function steps(facts: Facts, config: string, at: (path: string) => string): readonly string[] {
-  const { form, publicUrl, listen, version } = facts;
-  const check = `  sealgate check --config ${config}`;
+  const { form, publicUrl, listen, version, program } = facts;
+  const check = `  ${program} check --config ${config}`;
   switch (form) {
     case "laptop":
-      return [check, `  sealgate serve --config ${config}`, `Clients then use ${publicUrl}/mcp`];
+      return [check, `  ${program} serve --config ${config}`, `Clients then use ${publicUrl}/mcp`];
     case "compose":
       return [
         check,

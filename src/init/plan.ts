@@ -12,6 +12,9 @@ export const configPath = (form: Form): string =>
 /** Where a copy of the server's token stands, for forms that cannot reach the operator's own. */
 export const TOKEN_PATH = "upstream/token";
 
+/** Name of the authority of the server's certificate, beside the configuration, where it is copied. */
+export const CA_NAME = "upstream-ca.crt";
+
 /** Where the keys stand. */
 export const KEY_FOLDER = "keys";
 
@@ -21,16 +24,21 @@ export interface Secrets {
   readonly key: string;
   /** The server's token, where it is copied. */
   readonly token: string | undefined;
+  /** PEM of the authority of the server's certificate. */
+  readonly ca: string | undefined;
 }
 
 /** All files of a form, the configuration first. */
-export function plan(facts: Facts, { key, token }: Secrets): readonly PlannedFile[] {
+export function plan(facts: Facts, { key, token, ca }: Secrets): readonly PlannedFile[] {
   const { form, keyId } = facts;
   const more = form === "sidecar" ? sidecarFiles(facts) : form === "compose" ? [compose(facts)] : [];
   return [
     { path: configPath(form), text: configuration(facts), secret: false },
     { path: `${KEY_FOLDER}/${keyId}`, text: `${key}\n`, secret: true },
     ...(token === undefined ? [] : [{ path: TOKEN_PATH, text: `${token}\n`, secret: true }]),
+    ...(ca === undefined || form !== "compose"
+      ? []
+      : [{ path: `config/${CA_NAME}`, text: ca, secret: false }]),
     ...more,
   ];
 }

@@ -102,9 +102,16 @@ function deployment({ seenUpstream, credential, listen }: Facts): string {
     "        ## Your server, as it is. It must listen on 127.0.0.1 only: whoever reaches it otherwise goes around the gateway.",
     "        - name: mcp-server",
     "          image: mcp-server",
+    "          ## It runs as user 1000, as the pod says; an image made for another user needs its runAsUser in securityContext.",
     `          ## The gateway reaches it at ${seenUpstream}`,
     ...RESTRICTED,
+    "          volumeMounts:",
+    "            ## Its root cannot be written; what else it writes to needs a mount of its own.",
+    "            - name: tmp",
+    "              mountPath: /tmp",
     "      volumes:",
+    "        - name: tmp",
+    "          emptyDir: {}",
     ...folders.flatMap((name) => volume(name)),
   );
 }

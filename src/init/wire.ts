@@ -48,11 +48,12 @@ export interface Wire {
 /**
  * @param url the operator's, http or https
  * @param token the server's credential, if it needs one
+ * @param ca PEM of the authority of the server's certificate; without it those that everybody trusts
  * @param timeout of one question, in milliseconds, whole answer included; all questions together may take ten times as long
  */
-export function openWire(url: string, token: string | undefined, timeout: number): Wire {
+export function openWire(url: string, token: string | undefined, timeout: number, ca?: string): Wire {
   const agent = new Agent({
-    connect: { timeout },
+    connect: { timeout, ...(ca === undefined ? {} : { ca }) },
     headersTimeout: timeout,
     bodyTimeout: timeout,
     maxResponseSize: MAX_ANSWER_BYTES,
@@ -157,6 +158,21 @@ function refused(at: string, status: number, hasToken: boolean): string {
     : `${at}: needs a token (HTTP ${status}); give it with --upstream-token-file FILE or --upstream-token-env NAME`;
 }
 
+const STRANGER =
+  "its certificate is of an authority that this machine does not trust; give that one with --upstream-ca FILE";
+
+/** What OpenSSL finds wrong with a certificate. */
+const CERTIFICATE: Readonly<Record<string, string>> = {
+  SELF_SIGNED_CERT_IN_CHAIN: STRANGER,
+  DEPTH_ZERO_SELF_SIGNED_CERT: STRANGER,
+  UNABLE_TO_GET_ISSUER_CERT: STRANGER,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: STRANGER,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: STRANGER,
+  CERT_HAS_EXPIRED: "its certificate has expired",
+  CERT_NOT_YET_VALID: "its certificate is not valid yet",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name than that of the URL",
+};
+
 /** Faults of the network and of JSON in words; what is told already goes on as it is. */
 function told(error: unknown, at: string, late: boolean, timeout: number): unknown {
   if (error instanceof Unsuitable || error instanceof RpcError) return error;
@@ -168,5 +184,7 @@ function told(error: unknown, at: string, late: boolean, timeout: number): unkno
     return new Unsuitable(`${at}: an answer is larger than ${MAX_ANSWER_BYTES / 1_048_576} MiB`);
   }
   if (late || code.endsWith("TIMEOUT")) return new Unsuitable(`${at}: no answer within ${timeout / 1000} s`);
+  const words = CERTIFICATE[code];
+  if (words !== undefined) return new Unsuitable(`${at}: ${words}`);
   return new Unsuitable(`${at}: cannot be reached${code === "" ? "" : ` (${code})`}`);
 }

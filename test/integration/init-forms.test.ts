@@ -149,10 +149,8 @@ t.test("sidecar: sound manifests for a pod in which the server is on loopback", 
   t.same(policy?.["spec"].ingress[0].ports, [{ protocol: "TCP", port: "http" }]);
   t.same(gateway.ports, [{ name: "http", protocol: "TCP", containerPort: 8080 }]);
   const names = pod.spec.volumes.map(({ name }: { name: string }) => name);
-  t.same(
-    gateway.volumeMounts.map(({ name }: { name: string }) => name),
-    names,
-  );
+  t.same(["tmp", ...gateway.volumeMounts.map(({ name }: { name: string }) => name)], names);
+  t.same(pod.spec.containers[0].volumeMounts, [{ name: "tmp", mountPath: "/tmp" }]);
   const kustomization = parse(read("kustomization.yaml"));
   t.same(kustomization.secretGenerator, [
     { name: "sealgate-keys", files: [`keys/${key}`] },

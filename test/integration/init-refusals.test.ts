@@ -1,8 +1,12 @@
 /** What `sealgate init` cannot work with, said at once and in words; then nothing is written. */
+import { request } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
 import { readInitOptions } from "../../src/commands/init-options.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { hasOpenssl, selfSigned } from "../support/certificates.ts";
 import { startIssuer } from "../support/issuer.ts";
 import { startSdkSessionServer } from "../support/sdk-session-server.ts";
 import type { Script } from "../support/upstream.ts";
@@ -155,4 +159,50 @@ t.test("a wrong command line, all of it at once", async (t) => {
     t.throws(() => readInitOptions(new Map(Object.entries(given))), { name: "UsageError", message });
   }
   t.equal(readInitOptions(new Map([["upstream", "http://localhost:8080/mcp"]])).listen.port, 8_090);
+});
+
+const openssl = (await hasOpenssl()) ? false : "needs openssl";
+t.test("a private authority is asked for in words, taken, and written", { skip: openssl }, async (t) => {
+  const [own, other] = await Promise.all([selfSigned(t, ["IP:127.0.0.1"]), selfSigned(t, ["IP:127.0.0.1"])]);
+  const plain = await serverFor(t, listing({ "tools/list": [[{ name: "read" }]] }));
+  const server = createTlsServer({ cert: own.cert, key: own.key }, (incoming, response) => {
+    const headers = { ...incoming.headers };
+    incoming.pipe(
+      request(plain.url, { method: "POST", headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(response);
+      }),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => server.close());
+  const address = server.address();
+  const upstream = `https://127.0.0.1:${typeof address === "object" ? address?.port : 0}/mcp`;
+  const out = join(t.testdir(), "gateway");
+  for (const more of [{}, { "upstream-ca": other.certFile }]) {
+    const refused = await runInit({ upstream, out, ...more });
+    t.equal(refused.code, 69);
+    t.match(refused.err, /its certificate is of an authority .* give that one with --upstream-ca FILE\n/);
+  }
+  const odd = await runInit({ upstream, out, "upstream-ca": own.keyFile });
+  t.match(odd, { code: 69, err: /--upstream-ca: the file holds no PEM certificate/ });
+  t.throws(
+    () =>
+      readInitOptions(
+        new Map([
+          ["upstream", plain.url],
+          ["upstream-ca", "x"],
+        ]),
+      ),
+    {
+      message: /--upstream-ca goes with an https:\/\/ server/,
+    },
+  );
+  t.same(tree(out), []);
+  t.match(await runInit({ upstream, out, "upstream-ca": own.certFile }), {
+    code: 0,
+    out: /Clients of a revision before 2026-07-28 are refused/,
+  });
+  const { config } = await loadConfig(join(out, "sealgate.yaml"), {});
+  t.equal(config.routes[0]?.upstream.tls?.ca?.file, own.certFile);
 });

@@ -39,7 +39,7 @@ t.test(
     t.equal(made.code, 0, made.err);
     t.equal(made.err, "");
     t.match(made.out, "14 tools, 10 prompts, 9 resources, 0 resource templates");
-    t.match(made.out, `sealgate serve --config ${join(out, "sealgate.yaml")}`);
+    t.match(made.out, `serve --config ${join(out, "sealgate.yaml")}`);
     const [key = ""] = tree(join(out, "keys"));
     t.match(key, TODAY);
     t.same(tree(out), ["keys", `keys/${key}`, "sealgate.yaml"]);

@@ -51,6 +51,8 @@ export interface Call {
   readonly declared: Declared;
   /** Absent where the route serves no tasks, or this request does not declare the extension. */
   readonly tasks?: TaskUse | undefined;
+  /** Unix seconds: when it came, or later where revocations were known by then that a new chain has to be born after. */
+  readonly birth: number;
   /** What may be asked now, by policy and by what operators set at run time. */
   readonly allow: ReadonlySet<Ask>;
 }

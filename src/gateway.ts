@@ -106,6 +106,10 @@ export async function serve(
     target,
     declared,
     tasks,
+    birth: Math.max(
+      Math.floor(journey.startedAt / 1000),
+      gateway.roundTrip.overrides.firstBirth(journey.principal, journey.route.config.path),
+    ),
     // Asked again for each use: what operators forbid while the server works counts for what it answers.
     get allow() {
       const place = { principal: journey.principal, route: journey.route.config.path, tool };

@@ -2,9 +2,11 @@
  * The admin listener: liveness, readiness, metrics. It never depends on the upstream. Design section 9.
  */
 import { randomUUID } from "node:crypto";
+import type { Socket } from "node:net";
 import Fastify, { type FastifyInstance } from "fastify";
 import { isLoopback } from "./config/addresses.ts";
 import type { Config } from "./config/schema.ts";
+import type { ClientTimeouts } from "./http/connections.ts";
 import type { Metrics } from "./metrics.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
 
@@ -18,16 +20,42 @@ export interface HealthSources {
   readonly admin: () => Config["admin"];
   /** True once the gateway takes no new work. */
   readonly draining: () => boolean;
+  /** How long whoever asks may take. Default: `ADMIN_TIMEOUTS`. */
+  readonly timeouts?: ClientTimeouts | undefined;
 }
 
+/** Probes, scrapers and operators are near, and send little. */
+const ADMIN_TIMEOUTS: ClientTimeouts = { request: 10_000, check: 1_000, keepAlive: 72_000 };
+const MAX_BODY_BYTES = 16 * 1024;
+/** One more ends the oldest: who holds connections open must not keep probes out. */
+const MAX_CONNECTIONS = 256;
+
 /** Builds the admin app; the caller listens. */
-export function buildAdmin({ store, metrics, host, admin, draining }: HealthSources): FastifyInstance {
-  const app = Fastify({ logger: false, forceCloseConnections: true, genReqId: () => randomUUID() });
+export function buildAdmin(sources: HealthSources): FastifyInstance {
+  const { store, metrics, host, admin, draining, timeouts = ADMIN_TIMEOUTS } = sources;
+  const app = Fastify({
+    logger: false,
+    forceCloseConnections: true,
+    genReqId: () => randomUUID(),
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: timeouts.request,
+    keepAliveTimeout: timeouts.keepAlive,
+    http: { headersTimeout: timeouts.request, connectionsCheckingInterval: timeouts.check },
+  });
+  const open = new Set<Socket>();
+  app.server.on("connection", (socket: Socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+    const [oldest] = open;
+    if (open.size > MAX_CONNECTIONS) oldest?.destroy();
+  });
   app.addHook("onRequest", async (request, reply) => {
     // A web page that makes its own name mean this machine would send that name.
     if (isLoopback(host) && !isLoopback(request.hostname)) {
-      await reply.code(421).send({ error: "this Host is not served here" });
+      return reply.code(421).send({ error: "this Host is not served here" });
     }
+    // Before a body is read that nobody would look at.
+    if (request.is404) return reply.code(404).send({ error: "not found" });
   });
   app.addHook("onSend", async (_request, reply) => {
     reply.header("cache-control", "no-store");

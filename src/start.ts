@@ -132,7 +132,10 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       const { listen: place } = config.admin;
       const section = (): Config["admin"] => inForce.settings.loaded.config.admin;
       const { host } = place;
-      const admin = buildAdmin({ store, metrics, host, admin: section, draining: server.draining });
+      const admin = buildAdmin({
+        ...{ store, metrics, host, admin: section, draining: server.draining },
+        timeouts: surroundings.timeouts,
+      });
       serveVerbs(admin, {
         desk: overrides,
         needs,

@@ -10,7 +10,12 @@ import { JsonError, scan } from "../json/scan.ts";
 import { type Log, logError } from "../log.ts";
 import type { Grant, Revocation } from "../overrides/entry.ts";
 import { OrderRefused, parseGrantOrder, parseRevocationOrder } from "../overrides/orders.ts";
-import { type OverridesDesk, OverridesFull, OverridesUnavailable } from "../overrides/overrides.ts";
+import {
+  OverridesBusy,
+  type OverridesDesk,
+  OverridesFull,
+  OverridesUnavailable,
+} from "../overrides/overrides.ts";
 import { present } from "../overrides/shown.ts";
 import { carriesToken } from "./token.ts";
 
@@ -141,13 +146,23 @@ function addVerbs(scope: FastifyInstance, { desk, needs, routes, token, audit, l
   scope.all("/*", (_request, reply) => reply.code(404).send({ error: "not found" }));
   scope.setErrorHandler((error: Error & { readonly statusCode?: number }, request, reply) => {
     const answer = answerTo(error);
-    if (answer !== undefined) return reply.code(answer.status).send({ error: answer.text });
-    const status = error.statusCode ?? 500;
+    const status = answer?.status ?? error.statusCode ?? 500;
+    // An order that could not even be read is an attempt all the same.
+    const action = ACTIONS[`${request.method} ${request.routeOptions.url}`];
+    if (action !== undefined && status < 500) record(request, action, { outcome: "refused", cause: "order" });
+    if (answer !== undefined) return reply.code(status).send({ error: answer.text });
     if (status < 500) return reply.code(status).send({ error: TEXTS[status] ?? "the request is malformed" });
     log.error({ requestId: request.id, err: logError(error) }, "admin request failed");
     return reply.code(500).send({ error: "internal error" });
   });
 }
+
+const ACTIONS: Readonly<Record<string, AdminAction>> = {
+  "POST /v1/revocations": "revoke",
+  "POST /v1/grants": "grant",
+  "DELETE /v1/revocations/:id": "unrevoke",
+  "DELETE /v1/grants/:id": "ungrant",
+};
 
 const TEXTS: Readonly<Record<number, string>> = {
   413: "the body is larger than 16KiB",
@@ -161,6 +176,7 @@ function answerTo(
   | undefined {
   if (error instanceof OrderRefused) return { status: 400, text: error.message, cause: "order" };
   if (error instanceof OverridesFull) return { status: 409, text: error.message, cause: "full" };
+  if (error instanceof OverridesBusy) return { status: 503, text: error.message, cause: "busy" };
   if (error instanceof OverridesUnavailable)
     return {
       status: 503,

@@ -11,7 +11,7 @@ export interface AdminRecord {
   readonly action: AdminAction;
   readonly outcome: "done" | "refused" | "failed";
   /** Of what was refused or failed: why. */
-  readonly cause?: "token" | "order" | "full" | "store_unavailable" | "not_found";
+  readonly cause?: "token" | "order" | "full" | "busy" | "store_unavailable" | "not_found";
   /** What was set or taken back. */
   readonly entry?: Readonly<Record<string, unknown>>;
 }

@@ -59,12 +59,14 @@ export const said = {
 
 const set = { id, setAt: milliseconds, until: milliseconds, ...said };
 
+const bornBefore = z.int().min(0).max(253_402_300_799);
+
 const revocation = z.strictObject({
   kind: z.literal("revocation"),
   ...set,
   target: revocationTarget,
   /** Unix seconds. Chains that were born before this second are hit. */
-  bornBefore: z.int().min(0).max(253_402_300_799),
+  bornBefore,
 });
 
 const grant = z.strictObject({
@@ -74,7 +76,12 @@ const grant = z.strictObject({
   ...selectors,
 });
 
-const removal = z.strictObject({ kind: z.literal("removal"), ...set });
+const removal = z.strictObject({
+  kind: z.literal("removal"),
+  ...set,
+  /** Of a revocation that was taken back: chains were born at its `bornBefore`, and the next one has to hit them. */
+  revoked: z.strictObject({ target: revocationTarget, bornBefore }).exactOptional(),
+});
 
 const entry = z.discriminatedUnion("kind", [revocation, grant, removal]);
 

@@ -2,10 +2,12 @@
 import { randomBytes } from "node:crypto";
 import { type Entry, type Grant, MAX_ENTRIES, type Revocation } from "./entry.ts";
 import {
+  type Dated,
   type GrantOrder,
   type Lifetimes,
   makeGrant,
   makeRevocation,
+  newestBirth,
   type RevocationOrder,
 } from "./orders.ts";
 import {
@@ -13,6 +15,7 @@ import {
   type OverridesDesk,
   OverridesFull,
   type OverridesStatus,
+  readable,
   type Shown,
   Standing,
   shown,
@@ -35,7 +38,8 @@ export function createMemoryOverrides(options: MemoryOverridesOptions): Override
 class MemoryOverrides extends Standing implements OverridesDesk {
   readonly #options: MemoryOverridesOptions;
   #entries: readonly (Revocation | Grant)[] = [];
-  #newest = 0;
+  /** By the text of their target: also those that were taken back, as long as chains may be dated by them. */
+  #dated = new Map<string, Dated>();
 
   constructor(options: MemoryOverridesOptions) {
     super();
@@ -54,8 +58,8 @@ class MemoryOverrides extends Standing implements OverridesDesk {
     return this.#options.now();
   }
 
-  protected grantsHold(): boolean {
-    return true;
+  protected grantsNow(): number {
+    return this.now();
   }
 
   list(): Shown[] {
@@ -63,9 +67,13 @@ class MemoryOverrides extends Standing implements OverridesDesk {
   }
 
   async revoke(order: RevocationOrder): Promise<Revocation> {
-    const entry = makeRevocation(order, this.#making(), this.#newest, this.#options.lifetimes());
+    const making = this.#making();
+    const seconds = Math.floor(making.now / 1000);
+    for (const [target, { bornBefore }] of this.#dated) if (bornBefore <= seconds) this.#dated.delete(target);
+    const newest = newestBirth(this.#dated.values(), order.target, making.now);
+    const entry = readable(makeRevocation(order, making, newest, this.#options.lifetimes()), making.now);
     this.#put([...this.#room(), entry]);
-    this.#newest = entry.bornBefore;
+    this.#dated.set(JSON.stringify(entry.target), entry);
     return entry;
   }
 

@@ -11,6 +11,7 @@ import {
   type Grant,
   type Removal,
   type Revocation,
+  type RevocationTarget,
   revocationTarget,
   said,
   selectors,
@@ -73,6 +74,13 @@ export const parseRevocationOrder = (value: unknown): RevocationOrder => ordered
 /** Reads an order. Trusts nothing. @throws OrderRefused with all that is wrong */
 export const parseGrantOrder = (value: unknown): GrantOrder => ordered(grantOrder, value);
 
+/**
+ * How far ahead of the clock a `bornBefore` may be: the largest skew that can be set, two seconds, and what revocations in quick
+ * succession add. Nobody has to sign a revocation for it to count, so what is not signed gets less far than what is: it must not
+ * leave operators without a later birth. No new chain is dated further.
+ */
+export const AHEAD_SECONDS = { unsigned: 450, most: 900 } as const;
+
 /** What the store knows when an entry is made. */
 export interface Making {
   readonly id: string;
@@ -90,9 +98,9 @@ export interface Lifetimes {
 
 /**
  * A revocation that takes effect now. It hits every chain that a gateway can have begun until the second that follows `now`, by a
- * clock that is ahead by the skew; and by one second more than any before it, since chains that were begun in spite of that one
- * have its `bornBefore` for their birth. docs/redemption.md has the argument.
- * @param newest the largest `bornBefore` so far, 0 for none
+ * clock that is ahead by the skew; and by one second more than any before it that has dated chains of this target, since chains
+ * that were begun in spite of that one have its `bornBefore` for their birth. docs/redemption.md has the argument.
+ * @param newest see `newestBirth`
  */
 export function makeRevocation(
   { target, by, reason }: RevocationOrder,
@@ -112,8 +120,46 @@ export function makeGrant({ by, reason, ttl, ...order }: GrantOrder, { id, now }
 }
 
 /** The removal of an entry. */
-export function makeRemoval({ id, until }: Entry, by: string, now: number): Removal {
-  return { kind: "removal", id, setAt: now, until, by };
+export function makeRemoval(entry: Entry, by: string, now: number): Removal {
+  const { id, until } = entry;
+  const revoked = revokedBy(entry);
+  return { kind: "removal", id, setAt: now, until, by, ...(revoked === undefined ? {} : { revoked }) };
+}
+
+/** A revocation by which chains may have been dated. */
+export type Dated = Pick<Revocation, "target" | "bornBefore">;
+
+/** What an entry is, or was before it was taken back, if that was a revocation. */
+export function revokedBy(entry: Entry): Dated | undefined {
+  if (entry.kind === "grant") return undefined;
+  if (entry.kind === "removal") return entry.revoked;
+  return { target: entry.target, bornBefore: entry.bornBefore };
+}
+
+/**
+ * The latest birth that a chain can have got which a revocation of `target` has to hit: the largest `bornBefore` of revocations
+ * that date such chains; 0 for none. Revocations of one chain date nobody's, those of two subjects or two routes not each other's,
+ * and what is too far ahead dates none.
+ * @param now milliseconds
+ */
+export function newestBirth(dated: Iterable<Dated>, target: RevocationTarget, now: number): number {
+  let newest = 0;
+  for (const { target: other, bornBefore } of dated)
+    if (dates(bornBefore, now) && meet(target, other)) newest = Math.max(newest, bornBefore);
+  return newest;
+}
+
+/** Whether new chains get this `bornBefore` for their birth. One that is further ahead hits them, rather than that they never age. */
+export const dates = (bornBefore: number, now: number): boolean =>
+  bornBefore <= Math.floor(now / 1000) + AHEAD_SECONDS.most;
+
+function meet(target: RevocationTarget, other: RevocationTarget): boolean {
+  if ("chain" in other) return false;
+  if ("chain" in target) return true;
+  if ("route" in target && "route" in other) return target.route === other.route;
+  if (!("principal" in target && "principal" in other)) return true;
+  const [a, b] = [target.principal, other.principal];
+  return a.issuer === b.issuer && a.subject === b.subject;
 }
 
 const optional = (reason: string | undefined): { reason?: string } =>

@@ -4,8 +4,8 @@
  */
 import type { Ask } from "../config/schema.ts";
 import type { Principal } from "../principal/principal.ts";
-import type { Entry, Grant, Revocation } from "./entry.ts";
-import type { GrantOrder, RevocationOrder } from "./orders.ts";
+import { type Entry, type Grant, parseEntry, printEntry, type Revocation } from "./entry.ts";
+import { AHEAD_SECONDS, dates, type GrantOrder, type RevocationOrder } from "./orders.ts";
 import { type Chain, type Place, Table } from "./table.ts";
 
 /** What requests are judged by. Never throws. */
@@ -66,6 +66,26 @@ export class OverridesUnavailable extends Error {
   override readonly name = "OverridesUnavailable";
 }
 
+/** Others change the same all the time, or have changed it too often just now: nothing was set, and trying again may help. */
+export class OverridesBusy extends OverridesUnavailable {}
+
+/**
+ * An entry that every reader will take. Nothing is reported as set that is not.
+ * @param now milliseconds: what it was made for
+ * @throws OverridesBusy, OverridesUnavailable
+ */
+export function readable<T extends Entry>(entry: T, now: number): T {
+  if (entry.kind === "revocation" && !dates(entry.bornBefore, now)) {
+    const seconds = entry.bornBefore - Math.floor(now / 1000) - AHEAD_SECONDS.most;
+    throw new OverridesBusy(
+      `the same was revoked too often just now, and this one was not set; try again in ${seconds} s`,
+    );
+  }
+  if (parseEntry(printEntry(entry)) === undefined)
+    throw new OverridesUnavailable("the clock of the store is out of range; nothing was set");
+  return entry;
+}
+
 /** The half that both stores have in common: a table, made when it is asked after a change, and a clock to ask it by. */
 export abstract class Standing implements Overrides {
   #table: Table | undefined;
@@ -75,8 +95,8 @@ export abstract class Standing implements Overrides {
   protected abstract entries(): Iterable<Entry>;
   /** Milliseconds, by the clock that entries are set by. */
   protected abstract now(): number;
-  /** False while grants have lapsed. */
-  protected abstract grantsHold(): boolean;
+  /** The time that grants are judged by; infinite while they have lapsed. */
+  protected abstract grantsNow(): number;
 
   isRevoked(chain: Chain, principal: Principal, route: string): boolean {
     return this.#inForce().isRevoked(chain, { principal, route }, this.now());
@@ -87,7 +107,7 @@ export abstract class Standing implements Overrides {
   }
 
   asks(allowed: ReadonlySet<Ask>, place: Place): ReadonlySet<Ask> {
-    return this.#inForce().asks(allowed, place, this.now(), this.grantsHold());
+    return this.#inForce().asks(allowed, place, this.now(), this.grantsNow());
   }
 
   /** To be called when `entries` has others to tell. */

@@ -9,19 +9,29 @@ import { openRedis, type RedisServers } from "../redis/open.ts";
 import type { RedisTarget } from "../redis/target.ts";
 import { type Entry, type Grant, MAX_ENTRIES, type Revocation } from "./entry.ts";
 import { SharedHash } from "./hash.ts";
-import { type GrantOrder, makeGrant, makeRemoval, makeRevocation, type RevocationOrder } from "./orders.ts";
+import {
+  type GrantOrder,
+  type Making,
+  makeGrant,
+  makeRemoval,
+  makeRevocation,
+  type RevocationOrder,
+} from "./orders.ts";
+import { Outage } from "./outage.ts";
 import {
   counted,
   type OverridesDesk,
   OverridesFull,
   type OverridesStatus,
   OverridesUnavailable,
+  readable,
   type Shown,
   Standing,
   shown,
 } from "./overrides.ts";
 import { Replica, type ReplicaOptions } from "./replica.ts";
 import { signEntry } from "./signature.ts";
+import { Turns } from "./turns.ts";
 
 const READ_INTERVAL_MS = 400;
 /** Grants hold so long after Redis was last read, so that one slow answer does not end them. */
@@ -31,7 +41,6 @@ const START_WAIT_MS = 1_000;
 const RECONNECT_MS = 1_000;
 /** An entry is made for the moment it was read at; for a later one it is made anew. */
 const FRESH_MS = 1_000;
-const TRIES = 10;
 
 /** How shared overrides are made. */
 export interface RedisOverridesOptions extends ReplicaOptions {
@@ -41,14 +50,14 @@ export interface RedisOverridesOptions extends ReplicaOptions {
   readonly random?: (bytes: number) => Buffer;
   /** Default 5,000. */
   readonly grantsLapseMs?: number;
-  /** False for a command that sets one entry and goes: no timer, nothing is written back. */
-  readonly follow: boolean;
 }
 
 /** Shared overrides that can be told to read now. */
 export interface RedisOverrides extends OverridesDesk {
   /** Reads Redis. Throws OverridesUnavailable. */
   refresh(): Promise<void>;
+  /** Whether there are entries, as last read, and none says that it is signed with the key that seals here. */
+  sealsAlone(): boolean;
 }
 
 /**
@@ -66,9 +75,10 @@ class SharedOverrides extends Standing implements RedisOverrides {
   readonly #servers: RedisServers;
   readonly #hash: SharedHash;
   readonly #replica: Replica;
+  readonly #turns = new Turns();
+  readonly #outage: Outage;
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #started = Promise.withResolvers<void>();
-  #failure: string | undefined;
   #reconnectedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
@@ -80,6 +90,7 @@ class SharedOverrides extends Standing implements RedisOverrides {
       // In a Cluster most links are to servers that hold nothing of this.
       lost: (_link, reason, cause) => this.#linked() || this.#fail(reason, cause),
     });
+    this.#outage = new Outage(options.log, this.#servers.name);
     this.#hash = new SharedHash(this.#servers, options.keyPrefix, () => this.#random());
     this.#replica = new Replica(this.#hash, options, this.#servers.name, () => this.changed());
     this.#timer = options.follow ? setInterval(() => void this.#tick(), READ_INTERVAL_MS).unref() : undefined;
@@ -101,8 +112,13 @@ class SharedOverrides extends Standing implements RedisOverrides {
     return this.#replica.now();
   }
 
-  protected grantsHold(): boolean {
-    return this.#replica.age() <= (this.#options.grantsLapseMs ?? GRANTS_LAPSE_MS);
+  protected grantsNow(): number {
+    const lapsed = this.#replica.age() > (this.#options.grantsLapseMs ?? GRANTS_LAPSE_MS);
+    return lapsed ? Number.POSITIVE_INFINITY : this.#replica.latest();
+  }
+
+  sealsAlone(): boolean {
+    return this.#replica.ledger.sealsAlone(this.#options.signing(), this.#replica.now());
   }
 
   list(): Shown[] {
@@ -117,31 +133,31 @@ class SharedOverrides extends Standing implements RedisOverrides {
 
   async revoke(order: RevocationOrder): Promise<Revocation> {
     const { ledger } = this.#replica;
-    return await this.#add((making) =>
-      makeRevocation(order, making, ledger.newest(), this.#options.lifetimes()),
-    );
+    const make = (making: Making): Revocation =>
+      makeRevocation(order, making, ledger.newest(order.target, making.now), this.#options.lifetimes());
+    return await this.#add(make, true);
   }
 
   async grant(order: GrantOrder): Promise<Grant> {
-    return await this.#add((making) => makeGrant(order, making));
+    return await this.#add((making) => makeGrant(order, making), false);
   }
 
   async remove(kind: Entry["kind"], id: string, by: string): Promise<Revocation | Grant | undefined> {
     const { ledger } = this.#replica;
-    for (let tries = 0; tries < TRIES; tries++) {
+    return await this.#turns.take(async () => {
       await this.refresh();
       const { now } = this.#replica.read;
       const entry = ledger.find(id);
       if (entry === undefined || entry.kind === "removal" || entry.kind !== kind || entry.until <= now)
-        return undefined;
-      const value = signEntry(this.#options.signing(), makeRemoval(entry, by, now), now);
-      const owed = { id, value, instead: ledger.stored(id) };
-      if ((await this.#run(() => this.#hash.put([owed]), true)) === 1) {
-        await this.#readOwn();
-        return entry;
-      }
-    }
-    throw new OverridesUnavailable("others change the same entry all the time; nothing was removed");
+        return { done: undefined };
+      const removal = readable(makeRemoval(entry, by, now), now);
+      const value = signEntry(this.#options.signing(), removal, now);
+      const owed = { id, value, instead: ledger.stored(id), signed: true };
+      const put = await this.#run(() => this.#hash.put([owed], this.#replica.spare()), true);
+      if (put !== 1) return undefined;
+      await this.#readOwn();
+      return { done: entry };
+    });
   }
 
   async refresh(): Promise<void> {
@@ -156,23 +172,22 @@ class SharedOverrides extends Standing implements RedisOverrides {
     this.#started.resolve();
   }
 
-  async #add<T extends Entry>(make: (making: { id: string; now: number }) => T): Promise<T> {
+  /** @param alone whether what was read must not have changed until it is added, since births grow */
+  async #add<T extends Entry>(make: (making: Making) => T, alone: boolean): Promise<T> {
     const id = this.#random();
-    for (let tries = 0; tries < TRIES; tries++) {
+    return await this.#turns.take(async () => {
       await this.refresh();
-      const { version, now } = this.#replica.read;
-      const entry = make({ id, now });
+      const { version, redis, now } = this.#replica.read;
+      const entry = readable(make({ id, now }), now);
       const value = signEntry(this.#options.signing(), entry, now);
-      const reply = await this.#run(() => this.#hash.add(version, id, value, now + FRESH_MS), true);
-      if (reply === "full") {
+      const addition = { version: alone ? version : undefined, id, value, latest: redis + FRESH_MS };
+      const reply = await this.#run(() => this.#hash.add(addition, this.#replica.spare()), true);
+      if (reply === "full")
         throw new OverridesFull(`there are ${MAX_ENTRIES} entries, and no more can be set; some must expire`);
-      }
-      if (reply === "added") {
-        await this.#readOwn();
-        return entry;
-      }
-    }
-    throw new OverridesUnavailable("others set entries all the time; this one was not set");
+      if (reply === "stale") return undefined;
+      await this.#readOwn();
+      return { done: entry };
+    });
   }
 
   /** Takes in what was just written; that it is written is true whether or not it can be read. */
@@ -194,7 +209,7 @@ class SharedOverrides extends Standing implements RedisOverrides {
   async #run<T>(work: () => Promise<T>, changes = false): Promise<T> {
     const { name } = this.#servers;
     if (!(await this.#servers.whenReady(this.#hash.key, performance.now() + COMMAND_TIMEOUT_MS)))
-      throw new OverridesUnavailable(`Redis ${name}: ${this.#failure ?? "not connected"}`);
+      throw new OverridesUnavailable(`Redis ${name}: ${this.#outage.cause ?? "not connected"}`);
     try {
       return await work();
     } catch (error) {
@@ -209,8 +224,11 @@ class SharedOverrides extends Standing implements RedisOverrides {
     if (this.#closed || this.#replica.busy || !this.#linked()) return;
     try {
       await this.#replica.refresh();
-      this.#succeed();
-      if (this.#options.follow) await this.#replica.writeBack();
+      this.#outage.end();
+      this.#started.resolve();
+      if (!this.#options.follow) return;
+      await this.#replica.writeBack();
+      await this.#replica.makeRoom();
     } catch (error) {
       if (!(error instanceof RedisFailure)) throw error;
       this.#fail(error.reason, error.message);
@@ -221,23 +239,12 @@ class SharedOverrides extends Standing implements RedisOverrides {
     return (this.#options.random ?? randomBytes)(16).toString("base64url");
   }
 
-  #succeed(): void {
-    if (this.#failure !== undefined)
-      this.#options.log.info({ store: this.#servers.name }, "overrides can be read");
-    this.#failure = undefined;
-    this.#started.resolve();
-  }
-
   #fail(reason: string, cause: string): void {
     this.#started.resolve();
     if (reason === "not_master" && performance.now() - this.#reconnectedAt >= RECONNECT_MS) {
       this.#reconnectedAt = performance.now();
       this.#servers.linkTo(this.#hash.key)?.reconnect();
     }
-    const before = this.#failure;
-    this.#failure = cause;
-    if (before !== undefined || this.#closed) return;
-    const fields = { store: this.#servers.name, reason, cause };
-    this.#options.log.warn(fields, "overrides cannot be read: revocations and denials stay, grants lapse");
+    this.#outage.begin(reason, cause, !this.#closed);
   }
 }

@@ -6,6 +6,7 @@ import type { Ask } from "../config/schema.ts";
 import { compileGlob, type Glob } from "../glob.ts";
 import type { Principal } from "../principal/principal.ts";
 import { CAPABILITIES, type Entry, type Grant, type PrincipalSelector, type Revocation } from "./entry.ts";
+import { dates } from "./orders.ts";
 
 /** What of a sealed state a revocation is compared with. */
 export interface Chain {
@@ -56,11 +57,14 @@ export class Table {
     return hits.some(({ bornBefore }) => chain.chainIat < bornBefore);
   }
 
-  /** The earliest birth (unix seconds) that no revocation known so far hits; 0 where none is for this caller and route. */
+  /**
+   * The earliest birth (unix seconds) that no revocation known so far hits; 0 where none is for this caller and route. One that
+   * is further ahead than any that is set counts for nothing here: it hits new chains too.
+   */
   firstBirth({ principal, route }: Omit<Place, "tool">, now: number): number {
     if (this.#revocations.size === 0) return 0;
     return this.#found(principal, route, now).reduce(
-      (latest, { bornBefore }) => Math.max(latest, bornBefore),
+      (latest, { bornBefore }) => (dates(bornBefore, now) ? Math.max(latest, bornBefore) : latest),
       0,
     );
   }
@@ -68,9 +72,10 @@ export class Table {
   /**
    * What may be asked: what policy allows and what is granted, without what is denied.
    * @param allowed by policy
-   * @param grantsHold false while grants have lapsed; denials never do
+   * @param now for denials, which never lapse
+   * @param grantsNow for grants; infinite while they have lapsed
    */
-  asks(allowed: ReadonlySet<Ask>, place: Place, now: number, grantsHold: boolean): ReadonlySet<Ask> {
+  asks(allowed: ReadonlySet<Ask>, place: Place, now: number, grantsNow: number): ReadonlySet<Ask> {
     if (this.#grants.size === 0) return allowed;
     const { principal, route } = place;
     const keys = [principalKey(principal), ...principal.groups.map((group) => keyOf("group", group))];
@@ -78,10 +83,11 @@ export class Table {
     const denied = new Set<Ask>();
     for (const key of new Set([...keys, keyOf("route", route), keyOf("any", "")])) {
       for (const { entry, fitsTool } of this.#grants.get(key) ?? []) {
-        if (!(now < entry.until) || !fits(entry, fitsTool, place)) continue;
+        const time = entry.effect === "deny" ? now : grantsNow;
+        if (!(time < entry.until) || !fits(entry, fitsTool, place)) continue;
         for (const ask of entry.capability ?? CAPABILITIES) {
           if (entry.effect === "deny") denied.add(ask);
-          else if (grantsHold) granted.add(ask);
+          else granted.add(ask);
         }
       }
     }

@@ -14,7 +14,7 @@ import { MRTR_METHODS } from "../mcp/methods.ts";
 import { questionFindings } from "../mcp/question-findings.ts";
 import { parseQuestions, type Question } from "../mcp/questions.ts";
 import { stateFindings } from "../mcp/state-findings.ts";
-import { isRevoked, presented, type RoundTripContext } from "./retry.ts";
+import { begun, isRevoked, presented, type RoundTripContext } from "./retry.ts";
 
 /** A sealed round: the edits to the result, and what audit says of it. */
 export interface SealedRound {
@@ -26,7 +26,7 @@ export interface SealedRound {
  * Checks the questions of an `input_required` result and seals its state.
  * @param before the claims of the state that this request redeemed, if it was a retry
  * @throws Refusal `upstream_fault`, `missing_capability`, `question_forbidden`, `round_limit`, `store_unavailable`, and
- *   `invalid_request_state` for a chain that was revoked while the server worked on it
+ *   `invalid_request_state` for a chain, a caller or a route that was revoked while the server worked on it
  */
 export function sealRound(
   context: RoundTripContext,
@@ -36,8 +36,7 @@ export function sealRound(
   result: Node,
 ): SealedRound {
   if (!MRTR_METHODS.has(call.message.method)) throw new Refusal("upstream_fault", "input_required_method");
-  if (before !== undefined && isRevoked(context, call, before))
-    throw new Refusal("invalid_request_state", "revoked");
+  if (isRevoked(context, call, before ?? begun(call))) throw new Refusal("invalid_request_state", "revoked");
   const state = readState(doc, result, context.maxStateBytes);
   const requests = doc.get(result, "inputRequests");
   const questions = askedIn(context, doc, result);

@@ -18,6 +18,7 @@ import type { Keyring } from "../keyring.ts";
 import { actionsIn, agreesToAll, checkAnswers } from "../mcp/answers.ts";
 import { MRTR_METHODS } from "../mcp/methods.ts";
 import type { Overrides } from "../overrides/overrides.ts";
+import type { Chain } from "../overrides/table.ts";
 import { principalDigest } from "../principal/principal.ts";
 import { type RedemptionStore, StoreUnavailable } from "../redemption/store.ts";
 
@@ -158,13 +159,16 @@ export async function redeem(
   }
 }
 
+/** What a call that begins a chain is compared with: its birth when it came, and the id of none. */
+export const begun = ({ birth }: Call): Chain => ({ chain: "", chainIat: birth });
+
 /**
- * Whether operators have revoked the chain of a state, which belongs to this call.
+ * Whether operators have revoked a chain, which belongs to this call.
  * @throws Refusal `store_unavailable` while nobody can know
  */
-export function isRevoked({ overrides }: RoundTripContext, { journey }: Call, claims: Claims): boolean {
+export function isRevoked({ overrides }: RoundTripContext, { journey }: Call, chain: Chain): boolean {
   if (!overrides.known()) throw new Refusal("store_unavailable", "overrides_never_read");
-  return overrides.isRevoked(claims, journey.principal, journey.route.config.path);
+  return overrides.isRevoked(chain, journey.principal, journey.route.config.path);
 }
 
 /** What this call would be sealed as; compared with the claims. */

@@ -13,7 +13,7 @@ import { parseQuestions, type Question } from "../mcp/questions.ts";
 import { readTask } from "../mcp/task.ts";
 import { principalDigest } from "../principal/principal.ts";
 import { birth, judgeQuestions } from "../round-trip/result.ts";
-import { isRevoked, type RoundTripContext } from "../round-trip/retry.ts";
+import { begun, isRevoked, type RoundTripContext } from "../round-trip/retry.ts";
 import { sealQuestionKey, taskDigest } from "./question-key.ts";
 import { isTaskRevoked } from "./request.ts";
 import { type OpenedTask, placeTag, sealTaskId, type TaskClaims } from "./task-id.ts";
@@ -30,7 +30,7 @@ export interface JudgedTask {
 /**
  * Seals the id of a task that a call became.
  * @param before the claims of the state that this request redeemed, if it was a retry
- * @throws Refusal `upstream_fault` also where no task may come, `invalid_request_state` for a chain that was revoked meanwhile,
+ * @throws Refusal `upstream_fault` also where no task may come, `invalid_request_state` for what was revoked meanwhile,
  *   `store_unavailable`
  */
 export function sealTask(
@@ -43,8 +43,7 @@ export function sealTask(
   const { journey, target, message, tasks } = call;
   if (tasks === undefined || message.method !== "tools/call" || target === undefined)
     throw new Refusal("upstream_fault", "unasked_task");
-  if (before !== undefined && isRevoked(context, call, before))
-    throw new Refusal("invalid_request_state", "revoked");
+  if (isRevoked(context, call, before ?? begun(call))) throw new Refusal("invalid_request_state", "revoked");
   const { id, inputRequests } = readTask(doc, result, true);
   if (inputRequests !== undefined) throw new Refusal("upstream_fault", "questions_in_task");
   const iat = Math.floor(context.now() / 1_000);

@@ -57,6 +57,7 @@ function judge(text: string, asked: Asked = {}): Answer {
     version: "2026-07-28",
     target: targetOf(doc, message),
     declared: parseDeclared(doc, message.meta),
+    birth: 0,
     allow: new Set<Ask>(["elicitation.form"]),
   };
   const random = (bytes: number): Buffer => Buffer.alloc(bytes, 7);

@@ -1,11 +1,11 @@
 /** What a replica knows of the store: which values count, which win, and what is put back. */
 import t from "tap";
 import { loadKeyring } from "../../../src/keyring.ts";
-import type { Entry } from "../../../src/overrides/entry.ts";
+import type { Entry, Revocation } from "../../../src/overrides/entry.ts";
 import { Ledger } from "../../../src/overrides/ledger.ts";
-import { makeRemoval, TTL_MS } from "../../../src/overrides/orders.ts";
+import { AHEAD_SECONDS, makeRemoval, TTL_MS } from "../../../src/overrides/orders.ts";
 import { readEntry, type Signing, signEntry } from "../../../src/overrides/signature.ts";
-import { grant, NOW, revocation } from "./entries.ts";
+import { grant, NOW, revocation, SECOND } from "./entries.ts";
 
 const key = (id: string) => ({ id, secret: Buffer.alloc(32, id) });
 const signing = (primary: string, ...others: string[]): Signing => ({
@@ -73,7 +73,7 @@ t.test("what is signed is not lost to what is not, and is put back", async (t) =
   t.same(
     ledger.owed(OURS, NOW, false),
     store(OURS, allow, deny, hit).map(([id, value]) => {
-      return { id, value, instead: planted.find(([other]) => other === id)?.[1] ?? "" };
+      return { id, value, instead: planted.find(([other]) => other === id)?.[1] ?? "", signed: true };
     }),
   );
 });
@@ -141,13 +141,113 @@ t.test(
   },
 );
 
-t.test("the newest birth that was revoked", async (t) => {
+t.test("the newest birth that a chain can have, for what is to be revoked", async (t) => {
   const ledger = new Ledger();
-  t.equal(ledger.newest(), 0);
-  ledger.take(
-    store(OURS, hit, revocation({ route: "/" }, { bornBefore: hit.bornBefore + 9 }), allow),
-    OURS,
-    NOW,
+  const [alice, bob] = ["alice", "bob"].map((subject) => ({ principal: { issuer: "i", subject } }));
+  const newest = (target: Revocation["target"] = { route: "/mcp" }) => ledger.newest(target, NOW);
+  t.equal(newest(), 0);
+  const taken = revocation(
+    { principal: { issuer: "i", subject: "alice", client: "c" } },
+    { bornBefore: SECOND + 9 },
   );
-  t.equal(ledger.newest(), hit.bornBefore + 9);
+  ledger.take(store(OURS, hit, taken, allow), OURS, NOW);
+  t.equal(newest(), SECOND + 9, "a caller's chains are a route's too");
+  t.equal(newest({ chain: "A".repeat(22) }), SECOND + 9);
+  t.equal(newest(alice), SECOND + 9, "in whatever client");
+  t.equal(newest(bob), SECOND, "not by what somebody else's were dated by");
+  t.equal(newest({ route: "/" }), SECOND + 9);
+  ledger.take(store(OURS, hit, makeRemoval(taken, "x", NOW)), OURS, NOW);
+  t.equal(newest(), SECOND + 9, "also once that was taken back");
+  const chain = revocation({ chain: "A".repeat(22) }, { bornBefore: SECOND + 30 });
+  const far = revocation({ route: "/mcp" }, { bornBefore: SECOND + AHEAD_SECONDS.most + 1 });
+  ledger.take(store(OURS, chain, far), OURS, NOW);
+  t.equal(newest(), SECOND + 9, "one chain dates no other, and nothing is dated so far ahead");
+});
+
+t.test("unsigned revocations date chains by little", async (t) => {
+  const ledger = new Ledger();
+  const at = (ahead: number) => revocation({ route: "/mcp" }, { bornBefore: SECOND + ahead });
+  const [near, far] = [at(AHEAD_SECONDS.unsigned), at(AHEAD_SECONDS.unsigned + 1)];
+  t.equal(ledger.take(store(STRANGER, near, far), OURS, NOW), 1);
+  t.same(inForce(ledger), [near]);
+  t.equal(ledger.newest({ route: "/mcp" }, NOW), near.bornBefore, "what has dated chains is passed");
+});
+
+t.test("a grant that was taken back with a key that is not known stays away", async (t) => {
+  const removal = makeRemoval(allow, "x", NOW);
+  const [gone] = store(STRANGER, removal);
+  const [back] = store(OURS, allow);
+  const denial = grant({ effect: "deny", tool: "x", id: allow.id });
+  if (gone === undefined || back === undefined) throw new Error("nothing stored");
+  for (const order of [
+    [back, gone],
+    [gone, back],
+    [gone],
+    [back, gone, back, ...store(STRANGER, denial), back],
+  ]) {
+    const ledger = new Ledger();
+    for (const pair of order) ledger.take([pair], OURS, NOW);
+    const counting = inForce(ledger).filter(({ kind }) => kind === "grant");
+    t.notOk(
+      counting.some((entry) => "effect" in entry && entry.effect === "allow"),
+      String(order.length),
+    );
+  }
+  const ledger = new Ledger();
+  for (const pair of [back, gone]) ledger.take([pair], OURS, NOW);
+  t.same(ledger.owed(OURS, NOW, true), [], "nor is it written over");
+  ledger.take([], OURS, NOW);
+  t.match(ledger.owed(OURS, NOW, true), [{ value: gone[1], instead: "", signed: false }]);
+  ledger.take([back], OURS, NOW);
+  t.match(ledger.owed(OURS, NOW, true), [{ value: gone[1], instead: back[1] }], "for those who start later");
+  ledger.take(store(OURS, removal), OURS, NOW);
+  t.match(ledger.live(NOW), [{ entry: removal, authentic: true }]);
+});
+
+t.test("what nobody has signed is taken out of a full store, and nothing else", async (t) => {
+  const ledger = new Ledger();
+  ledger.take(store(OURS, hit), OURS, NOW);
+  const strange: [string, string][] = [...store(STRANGER, deny, allow), ["x", "junk"]];
+  const overwritten: [string, string][] = [[hit.id, "junk"], ...strange];
+  t.same(
+    ledger.dropStrangers(overwritten, OURS),
+    strange.map(([id]) => id),
+  );
+  ledger.take(overwritten, OURS, NOW);
+  t.same(
+    ledger.dropStrange(),
+    strange.map(([id]) => id),
+    "what is put back is not taken out",
+  );
+  ledger.take([], OURS, NOW);
+  t.match(
+    ledger.owed(OURS, NOW, false),
+    [{ id: hit.id, signed: true }],
+    "and what is not does not come back",
+  );
+  t.same(inForce(ledger), [hit, deny], "though it forbids as before");
+});
+
+t.test("a value is judged once, until keys change or time has passed", async (t) => {
+  let macs = 0;
+  const ring = Object.create(OURS.ring, {
+    find: {
+      value: (id: Uint8Array) => {
+        macs += 1;
+        return OURS.ring.find(id);
+      },
+    },
+  }) as Signing["ring"];
+  const counting = { ...OURS, ring };
+  const ledger = new Ledger();
+  const values = [...store(OURS, hit), ...store(STRANGER, allow, deny)];
+  ledger.take(values, counting, NOW);
+  t.equal(macs, 3);
+  const { changes } = ledger;
+  t.equal(ledger.take(values, counting, NOW), 1);
+  t.equal(macs, 3);
+  t.equal(ledger.changes, changes);
+  ledger.forgetVerdicts();
+  t.equal(ledger.take(values, counting, NOW), 1);
+  t.equal(macs, 5, "but what is signed stays so");
 });

@@ -55,7 +55,7 @@ t.test("nobody is made anonymous by an empty issuer and subject", async (t) => {
     grant({ principal: { issuer, subject } }),
   ]);
   t.notOk(table.isRevoked(old, at(ANONYMOUS), NOW));
-  t.equal(table.asks(new Set(), { ...at(ANONYMOUS), tool: "x" }, NOW, true).size, 0);
+  t.equal(table.asks(new Set(), { ...at(ANONYMOUS), tool: "x" }, NOW, NOW).size, 0);
 });
 
 t.test("the birth of the chain counts, to the second", async (t) => {
@@ -71,7 +71,7 @@ t.test("the birth of the chain counts, to the second", async (t) => {
 
 t.test("entries end by themselves, also where the time is no number", async (t) => {
   const table = new Table([revocation({ route: "/mcp" }), grant({ capability: ["roots"] })]);
-  const asks = (now: number) => table.asks(new Set(), { ...at(), tool: undefined }, now, true);
+  const asks = (now: number) => table.asks(new Set(), { ...at(), tool: undefined }, now, now);
   t.ok(table.isRevoked(old, at(), NOW + 59_999));
   t.ok(asks(NOW + 59_999).has("roots"));
   for (const now of [NOW + 60_000, Number.POSITIVE_INFINITY, Number.NaN]) {
@@ -92,7 +92,7 @@ t.test("selectors of a grant fit together or not at all", async (t) => {
       new Set(),
       { principal, route, tool },
       NOW,
-      true,
+      NOW,
     ),
   ];
   const yes = ["sampling"];
@@ -124,14 +124,14 @@ t.test("denials win over policy and grants; without a kind they deny all", async
     grant({ capability: ["sampling", "roots"] }),
     grant({ effect: "deny", capability: ["roots"], group: "staff" }),
   ]);
-  t.same([...table.asks(allowed, place, NOW, true)].sort(), ["elicitation.form", "sampling"]);
+  t.same([...table.asks(allowed, place, NOW, NOW)].sort(), ["elicitation.form", "sampling"]);
   t.same(
-    [...table.asks(allowed, place, NOW, false)],
+    [...table.asks(allowed, place, NOW, Number.POSITIVE_INFINITY)],
     ["elicitation.form"],
     "grants have lapsed, denials not",
   );
   t.same([...allowed], ["elicitation.form", "roots"], "what policy allows is not changed");
   const all = new Table([grant({ effect: "deny", tool: "x" }), grant({ capability: ["sampling"] })]);
-  t.equal(all.asks(allowed, place, NOW, true).size, 0);
-  t.equal(new Table().asks(allowed, place, NOW, true), allowed);
+  t.equal(all.asks(allowed, place, NOW, NOW).size, 0);
+  t.equal(new Table().asks(allowed, place, NOW, NOW), allowed);
 });

@@ -49,7 +49,10 @@ export function serveVerbs(app: FastifyInstance, sources: VerbSources): void {
   );
 }
 
-function addVerbs(scope: FastifyInstance, { desk, needs, routes, token, audit, log, now }: VerbSources): void {
+function addVerbs(
+  scope: FastifyInstance,
+  { desk, needs, routes, token, audit, log, now }: VerbSources,
+): void {
   const record = (request: FastifyRequest, action: AdminAction, rest: Partial<AdminRecord>): void => {
     const { id: requestId, ip: address } = request;
     audit.write({

@@ -34,8 +34,8 @@ async function cluster(t: Test): Promise<{ server: OwnRedis; set(ahead: number):
   return { server, set };
 }
 
-const stored = (t: Test, { port }: OwnRedis): Promise<LoggedStore> =>
-  redisStore(t, { cluster: { nodes: [{ host: "127.0.0.1", port }] } });
+const stored = (t: Test, { port }: OwnRedis, epoch = true): Promise<LoggedStore> =>
+  redisStore(t, { cluster: { nodes: [{ host: "127.0.0.1", port }] }, epoch });
 
 /** A state of every bucket. */
 const ofAll = (store: RedisStore): Mark[] =>
@@ -75,6 +75,20 @@ t.test(
     for (const mark of ofAll(other)) t.equal(await outcome(other, mark), "redeemed", "new rounds work");
   },
 );
+
+t.test("epochs off: what was lost while the clock was ahead is redeemed again", async (t) => {
+  const { server, set } = await cluster(t);
+  const store = await stored(t, server, false);
+  await store.refresh();
+  const mark = sealed(store);
+  t.equal(await outcome(store, mark), "redeemed");
+  await set(1200);
+  await store.refresh();
+  await set(0);
+  t.equal(await outcome(store, mark), "already_redeemed");
+  await drop(server, [mark]);
+  t.equal(await outcome(store, mark), "redeemed");
+});
 
 t.test("a clock that is set is written to every record at once", async (t) => {
   const { server, set } = await cluster(t);

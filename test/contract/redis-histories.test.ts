@@ -108,6 +108,18 @@ t.test("a restart that kept every mark still begins a new epoch, and what is kno
   t.same(await store.redeem(spent), { outcome: "already_redeemed" });
 });
 
+t.test("epochs off: after a restart that kept every mark nothing starts over", async (t) => {
+  const server = await ownRedis(t);
+  const store = await redisStore(t, { url: server.url, epoch: false });
+  const [spent, unspent] = [sealed(store), sealed(store)];
+  t.match(await store.redeem(spent), { outcome: "redeemed" });
+  await server.command("SAVE");
+  await server.stop();
+  await server.start();
+  t.match(await store.redeem(unspent), { outcome: "redeemed" });
+  t.same(await store.redeem(spent), { outcome: "already_redeemed" });
+});
+
 t.test("demoted and promoted again under a live connection: run_id stays, the epoch does not", async (t) => {
   const server = await ownRedis(t);
   const store = await redisStore(t, server);

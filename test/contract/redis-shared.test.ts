@@ -1,5 +1,5 @@
 /** Several gateways on one Redis server that stays up. */
-import t from "tap";
+import t, { type Test } from "tap";
 import { layOut } from "../../src/redemption/layout.ts";
 import { MAX_LEEWAY_SECONDS } from "../../src/redemption/store.ts";
 import { ownRedis } from "../support/redis.ts";
@@ -82,8 +82,12 @@ t.test("the clock of Redis decides on expiry, not the gateway's", async (t) => {
   t.match(await store.redeem(sealed(store, { exp: time + 30 })), { outcome: "redeemed" });
 });
 
-t.test("gateways whose clocks are minutes apart", async (t) => {
-  const [ahead, behind] = [await redisStore(t, { url }), await redisStore(t, { url })];
+for (const epoch of [true, false]) {
+  t.test(`gateways whose clocks are minutes apart, epochs ${epoch ? "on" : "off"}`, (t) => apart(t, epoch));
+}
+
+async function apart(t: Test, epoch: boolean): Promise<void> {
+  const [ahead, behind] = [await redisStore(t, { url, epoch }), await redisStore(t, { url, epoch })];
   const time = Number((await server.command("TIME"))?.toString().split(",")[0]);
   // Sealed for a minute by a clock that is four minutes ahead.
   const mark = sealed(ahead, { exp: time + 240 + 60 });
@@ -91,7 +95,7 @@ t.test("gateways whose clocks are minutes apart", async (t) => {
   for (const store of [ahead, behind]) t.same(await store.redeem(mark), { outcome: "already_redeemed" });
   // By a clock that is four minutes behind it has not begun, and by that of Redis it has ended.
   t.same(await behind.redeem(sealed(behind, { exp: time - 240 + 60 })), { outcome: "expired" });
-});
+}
 
 t.test("a clock of Redis that was set back begins a new epoch", async (t) => {
   const store = await redisStore(t, { url });

@@ -42,6 +42,7 @@ t.test("without users the looks of the background open it, too", async (t) => {
 t.test("stopped and started: found again by itself, and the same state works once", async (t) => {
   const server = await ownRedis(t);
   const store = await redisStore(t, { url: server.url, redeemTimeoutMs: 50 });
+  await until(async () => store.report().available === 1);
   await server.command("SAVE");
   const before = sealed(store);
   await server.stop();

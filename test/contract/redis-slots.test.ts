@@ -113,8 +113,8 @@ t.test("a slot that nobody serves is refused alone, and works when somebody does
   await server.command("CLUSTER", "ADDSLOTS", ...Array.from({ length: 16_384 }, (_, slot) => String(slot)));
   await until(async () => /cluster_state:ok/.test(String(await server.command("CLUSTER", "INFO"))));
   const node = { host: "127.0.0.1", port: server.port };
-  const store = await redisStore(t, { cluster: { nodes: [node] }, keyPrefix: "on:", redeemTimeoutMs: 300 });
-  await store.refresh();
+  const store = await redisStore(t, { cluster: { nodes: [node] }, keyPrefix: "on:", redeemTimeoutMs: 1000 });
+  await until(async () => store.report().available === 1);
   const mark = sealed(store, { jti: JTI });
   await server.command("CLUSTER", "DELSLOTS", SLOT);
   t.match(await outcome(store, mark), /not_served|unreachable/);

@@ -30,8 +30,8 @@ t.test(
   async (t) => {
     const server = await wholeCluster(t);
     const nodes = [{ host: "127.0.0.1", port: server.port }];
-    const store = await redisStore(t, { cluster: { nodes }, redeemTimeoutMs: 300 });
-    await store.refresh();
+    const store = await redisStore(t, { cluster: { nodes }, redeemTimeoutMs: 1000 });
+    await until(async () => store.report().available === 1);
     await server.command("DEL", "sg:{07}:epoch");
     await server.command("LPUSH", "sg:{07}:epoch", "no record");
     await until(async () => store.report().available < 1);

@@ -72,9 +72,7 @@ export async function set(
 }
 
 /** What a gateway has in force, as its metrics say. */
-export async function inForce(
-  gateway: Pick<TestGateway, "adminUrl">,
-): Promise<{
+export async function inForce(gateway: Pick<TestGateway, "adminUrl">): Promise<{
   readonly revocation: number;
   readonly allow: number;
   readonly deny: number;

@@ -8,7 +8,9 @@ import { ownCluster, ownSentinels } from "./redis-groups.ts";
 /** The least that docs/redemption.md asks of an operator. */
 export const LEAST_RIGHTS = [
   ..."~sg:* resetchannels -@all".split(" "),
-  ..."+eval +evalsha +info +time +get +set +hget +hset +hsetnx +hkeys +hstrlen +hlen +hdel +pexpireat".split(" "),
+  ..."+eval +evalsha +info +time +get +set +hget +hset +hsetnx +hkeys +hstrlen +hlen +hdel +pexpireat".split(
+    " ",
+  ),
 ];
 /** What a Cluster needs beside. */
 export const CLUSTER_RIGHTS = ["+cluster|slots", "+asking"];

@@ -51,6 +51,8 @@ export class Connection {
   #gate = Promise.withResolvers<boolean>();
   #open = false;
   #closed = false;
+  /** The link is being dropped; its end has not been told yet. */
+  #dropping = false;
 
   /** Starts to connect. Throws an Error without credentials if the CA cannot be used. */
   constructor(
@@ -98,6 +100,7 @@ export class Connection {
       elsewhere ||= error.command?.name === "select";
     });
     this.#redis.on("close", () => {
+      this.#dropping = false;
       this.#shut();
       if (!this.#closed) events.lost(this, reason, cause);
       [cause, reason, elsewhere] = ["connection closed", "unreachable", false];
@@ -172,8 +175,11 @@ export class Connection {
   /** Drops the link and makes a new one: the name may lead to another server by now. */
   reconnect(): void {
     this.#shut();
-    // In any other status ioredis is on its way already, and to disconnect then could stop it for good.
-    if (this.#redis.status === "ready") this.#redis.disconnect(true);
+    // In any other status ioredis is on its way already, and to disconnect then could stop it for good. Every command that fails
+    // with a link comes here, and ioredis would listen to the same socket for each of them.
+    if (this.#redis.status !== "ready" || this.#dropping) return;
+    this.#dropping = true;
+    this.#redis.disconnect(true);
   }
 
   /** Ends the connection for good; commands without an answer are rejected. */

@@ -69,15 +69,23 @@ async function roundTrip(pool: Pool): Promise<number> {
   return 2;
 }
 
+/** Starts an upstream and a gateway before it; the folder holds what they write. */
+export async function startPair(
+  processes: ChildProcess[],
+  folder: string,
+): Promise<{ readonly upstream: Started; readonly gateway: Started }> {
+  const upstream = await startProcess(processes, ["bench/upstream.ts"]);
+  const config = join(folder, "bench.yaml");
+  await writeFile(config, configText(upstream.url, join(folder, "audit.log")));
+  return { upstream, gateway: await startProcess(processes, ["src/main.ts", "serve", "--config", config]) };
+}
+
 /** Measures both proxies in turn and prints the median ratios. */
 export async function benchGateway(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "sealgate-bench-"));
   const processes: ChildProcess[] = [];
   try {
-    const upstream = await startProcess(processes, ["bench/upstream.ts"]);
-    const config = join(folder, "bench.yaml");
-    await writeFile(config, configText(upstream.url, join(folder, "audit.log")));
-    const gateway = await startProcess(processes, ["src/main.ts", "serve", "--config", config]);
+    const { upstream, gateway } = await startPair(processes, folder);
     const plain = await startProcess(processes, ["bench/http-proxy.ts", upstream.url]);
     const proxies: Proxy[] = [
       { name: "sealgate, call without state", ...gateway, work: plainCall },
@@ -143,11 +151,14 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
+/** A process that serves. */
+interface Started {
+  readonly url: string;
+  readonly process: ChildProcess;
+}
+
 /** Starts a script of this folder, or the program, that says its `url` on standard output. */
-export async function startProcess(
-  processes: ChildProcess[],
-  args: readonly string[],
-): Promise<{ url: string; process: ChildProcess }> {
+export async function startProcess(processes: ChildProcess[], args: readonly string[]): Promise<Started> {
   const child = spawn(process.execPath, args, {
     cwd: fileURLToPath(new URL("..", import.meta.url)),
     stdio: ["ignore", "pipe", "inherit"],
@@ -166,7 +177,7 @@ export async function startProcess(
 }
 
 /** A gateway that is open to all, with its audit records in a file. */
-export const configText = (upstream: string, audit: string): string => `version: 1
+const configText = (upstream: string, audit: string): string => `version: 1
 server: { listen: "127.0.0.1:0", publicUrl: "http://127.0.0.1:8080" }
 authentication: { mode: anonymous }
 redemption: { store: memory }

@@ -7,11 +7,11 @@
  */
 import type { ChildProcess } from "node:child_process";
 import { randomInt } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { configText, META, startProcess } from "./gateway.ts";
+import { META, startPair } from "./gateway.ts";
 
 const SAMPLES = Number(process.argv[2] ?? 20_000);
 const WARM_UP = 5_000;
@@ -70,10 +70,7 @@ async function main(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "sealgate-timing-"));
   const processes: ChildProcess[] = [];
   try {
-    const upstream = await startProcess(processes, ["bench/upstream.ts"]);
-    const config = join(folder, "bench.yaml");
-    await writeFile(config, configText(upstream.url, join(folder, "audit.log")));
-    const gateway = await startProcess(processes, ["src/main.ts", "serve", "--config", config]);
+    const { gateway } = await startPair(processes, folder);
     const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1").setNoDelay();
     const { text } = await exchange(socket, requestOf(50));
     const state = /"requestState":"([^"]+)"/.exec(text)?.[1] ?? "";

@@ -4,7 +4,8 @@
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { COMMANDS, type Command } from "./commands/commands.ts";
+import type { Command } from "./commands/command.ts";
+import { COMMANDS } from "./commands/commands.ts";
 import { EXIT } from "./commands/exit.ts";
 import { CannotWrite } from "./commands/files.ts";
 import { UsageError } from "./commands/usage-error.ts";

@@ -1,5 +1,5 @@
 /** The commands that set what all replicas share: revocations, grants and denials. Part of `commands.ts`. */
-import type { Command } from "./commands.ts";
+import type { Command } from "./command.ts";
 
 const WHERE = {
   config: { value: "FILE", text: "The configuration; its Redis is told, gateways need not run." },

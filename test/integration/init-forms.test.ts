@@ -8,8 +8,8 @@ import { loadConfig } from "../../src/config/load.ts";
 import { seenFrom } from "../../src/init/plan.ts";
 import { onPath } from "../support/debian.ts";
 import { startIssuer } from "../support/issuer.ts";
-import { unknownFields } from "../support/manifest-fields.ts";
-import { kubectl, type Manifest, objectsOf, renderWith } from "../support/manifests.ts";
+import { faultsOf } from "../support/manifest-faults.ts";
+import { kubectl, objectsOf, renderWith } from "../support/manifests.ts";
 import { ROOT } from "../support/markdown.ts";
 import { listing, runInit, serverFor, tree } from "./init-scene.ts";
 
@@ -100,25 +100,6 @@ t.test(
     );
   },
 );
-
-/** What is wrong with an object, by the schemas of the API and by the fields its kind has. */
-async function faultsOf(object: Manifest): Promise<string[]> {
-  const kinds = (await import(`kubernetes-models/${object.apiVersion}/${object.kind}`)) as Record<
-    string,
-    new (
-      data: unknown,
-    ) => { validate(): void }
-  >;
-  const Kind = kinds[object.kind];
-  if (Kind === undefined) return [`no kind ${object.kind}`];
-  const faults = unknownFields(object).map((path) => `unknown: ${path}`);
-  try {
-    new Kind(object).validate();
-  } catch (error) {
-    faults.push(String(error));
-  }
-  return faults;
-}
 
 t.test("sidecar: sound manifests for a pod in which the server is on loopback", async (t) => {
   const token = join(t.testdir({ token: "s3cret-token" }), "token");

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { parseAllDocuments } from "yaml";
+import { faultsOf } from "../support/manifest-faults.ts";
 import { unknownFields } from "../support/manifest-fields.ts";
 import {
   containersOf,
@@ -24,25 +25,6 @@ const FILES = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter(
 );
 const read = (name: string): string => readFileSync(join(FOLDER, name), "utf8");
 const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
-
-/** What is wrong with an object, by the schemas of the API and by the fields its kind has. */
-async function faultsOf(object: Manifest): Promise<string[]> {
-  const group = (await import(`kubernetes-models/${object.apiVersion}/${object.kind}`)) as Record<
-    string,
-    new (
-      data: unknown,
-    ) => { validate(): void }
-  >;
-  const Kind = group[object.kind];
-  if (Kind === undefined) throw new Error(`no ${object.kind}`);
-  const faults = unknownFields(object).map((path) => `unknown: ${path}`);
-  try {
-    new Kind(object).validate();
-  } catch (error) {
-    faults.push(String(error));
-  }
-  return faults;
-}
 
 const clone = (object: Manifest): Manifest => structuredClone(object);
 

@@ -1,6 +1,7 @@
 /** What tests of overrides have in common: gateways with the admin verbs open, and requests to those. */
 import type { Test } from "tap";
-import { exchange, type Reply, startGateway, type TestGateway } from "../support/gateway.ts";
+import { stringify } from "yaml";
+import { exchange, PUBLIC_URL, type Reply, startGateway, type TestGateway } from "../support/gateway.ts";
 import { until } from "./rounds.ts";
 
 export const TOKEN = "an-operator's-token-4711";
@@ -19,6 +20,26 @@ export function operated(t: Test, redisUrl?: string): Record<string, unknown> {
           keys: { primary: "k", ring: [{ id: "k", secret: { file: `${folder}/key` } }] },
         }),
   };
+}
+
+export const ISSUER = "https://id.example";
+
+/** The text of a configuration for commands, that fits `operated(t, redisUrl)`; its key is the file `key` beside it. */
+export function commandConfig(
+  redisUrl: string,
+  upstream: string,
+  change: Readonly<Record<string, unknown>> = {},
+): string {
+  return stringify({
+    version: 1,
+    server: { listen: "127.0.0.1:0", publicUrl: PUBLIC_URL },
+    authentication: { issuers: [{ issuer: ISSUER }] },
+    authorization: { default: "allow" },
+    redis: { url: redisUrl },
+    keys: { primary: "k", ring: [{ id: "k", secret: { file: "key" } }] },
+    routes: [{ path: "/mcp", upstream: { url: upstream } }],
+    ...change,
+  });
 }
 
 /** Starts a gateway that ends with the test, and waits until it knows its store. */

@@ -3,15 +3,12 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
-import { stringify } from "yaml";
-import { PUBLIC_URL } from "../support/gateway.ts";
 import { ownRedis } from "../support/redis.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { inForce, KEY, openGateway, operated } from "./operators.ts";
+import { commandConfig, ISSUER, inForce, KEY, openGateway, operated } from "./operators.ts";
 import { asksOnce, retryOf, stateOf, TRANSFER, until } from "./rounds.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-const ISSUER = "https://id.example";
 
 interface Outcome {
   readonly code: number | null;
@@ -37,19 +34,9 @@ const redis = await ownRedis(t);
 const upstream = await startUpstream(asksOnce);
 t.teardown(() => upstream.close());
 
-/** A configuration file that fits `operated(t, redis.url)`. */
 function configFile(t: Test, change: Readonly<Record<string, unknown>> = {}): string {
-  const config = {
-    version: 1,
-    server: { listen: "127.0.0.1:0", publicUrl: PUBLIC_URL },
-    authentication: { issuers: [{ issuer: ISSUER }] },
-    authorization: { default: "allow" },
-    redis: { url: redis.url },
-    keys: { primary: "k", ring: [{ id: "k", secret: { file: "key" } }] },
-    routes: [{ path: "/mcp", upstream: { url: upstream.url } }],
-    ...change,
-  };
-  return join(t.testdir({ "sealgate.yaml": stringify(config), key: KEY }), "sealgate.yaml");
+  const text = commandConfig(redis.url, upstream.url, change);
+  return join(t.testdir({ "sealgate.yaml": text, key: KEY }), "sealgate.yaml");
 }
 
 t.test("revoked from outside, on a running gateway, listed and taken back", async (t) => {

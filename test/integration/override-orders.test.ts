@@ -2,16 +2,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { stringify } from "yaml";
 import { grantsList, grantsRemove, grantsSet } from "../../src/commands/grants.ts";
 import { revoke } from "../../src/commands/revoke.ts";
-import { PUBLIC_URL } from "../support/gateway.ts";
 import { ownRedis } from "../support/redis.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { inForce, KEY, openGateway, operated, TOKEN } from "./operators.ts";
+import { commandConfig, ISSUER, inForce, KEY, openGateway, operated, TOKEN } from "./operators.ts";
 import { asksOnce, retryOf, stateOf, TRANSFER } from "./rounds.ts";
 
-const ISSUER = "https://id.example";
 const redis = await ownRedis(t);
 const upstream = await startUpstream(asksOnce);
 t.teardown(() => upstream.close());
@@ -23,19 +20,9 @@ const folder = t.testdir({ key: KEY });
 let files = 0;
 
 function configFile(change: Readonly<Record<string, unknown>> = {}): Options {
-  const config = {
-    version: 1,
-    server: { listen: "127.0.0.1:0", publicUrl: PUBLIC_URL },
-    authentication: { issuers: [{ issuer: ISSUER }] },
-    authorization: { default: "allow" },
-    redis: { url: redis.url },
-    keys: { primary: "k", ring: [{ id: "k", secret: { file: "key" } }] },
-    routes: [{ path: "/mcp", upstream: { url: upstream.url } }],
-    ...change,
-  };
   files += 1;
   const file = join(folder, `${files}.yaml`);
-  writeFileSync(file, stringify(config));
+  writeFileSync(file, commandConfig(redis.url, upstream.url, change));
   return { config: file };
 }
 

@@ -177,7 +177,7 @@ export async function startProcess(processes: ChildProcess[], args: readonly str
 }
 
 /** A gateway that is open to all, with its audit records in a file. */
-const configText = (upstream: string, audit: string): string => `version: 1
+export const configText = (upstream: string, audit: string): string => `version: 1
 server: { listen: "127.0.0.1:0", publicUrl: "http://127.0.0.1:8080" }
 authentication: { mode: anonymous }
 redemption: { store: memory }

@@ -31,7 +31,7 @@ export async function benchRedis(): Promise<void> {
       eviction: "refuse",
       log: SILENT,
     });
-    // Up to so many fields Redis packs a hash: 512 unless set, 128 in the configuration file it comes with.
+    // Up to so many fields Redis packs a hash, 512 by default; at 128 these are not packed.
     for (const packed of [128, 512]) await memory(server.admin, packed);
     await load(store, server.admin);
     await store.close();

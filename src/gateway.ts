@@ -30,7 +30,15 @@ import { checkMirrored } from "./mcp/mirrored-headers.ts";
 import { judgeParams, judgeRequest } from "./request-rules.ts";
 import { answer, repeat } from "./response.ts";
 import { type KeptAnswer, type Repeats, recallResult } from "./round-trip/repeat.ts";
-import { openRetry, type Retry, type RoundTripContext, redeem } from "./round-trip/retry.ts";
+import {
+  allowedNow,
+  isRevoked,
+  openRetry,
+  type Retry,
+  type RoundTripContext,
+  redeem,
+  rejection,
+} from "./round-trip/retry.ts";
 import type { Versions } from "./seen-lists.ts";
 import { listenedEdits, openTaskRequest, openTasks } from "./tasks/request.ts";
 import { modernHeaders } from "./upstream/credentials.ts";
@@ -112,8 +120,7 @@ export async function serve(
     ),
     // Asked again for each use: what operators forbid while the server works counts for what it answers.
     get allow() {
-      const place = { principal: journey.principal, route: journey.route.config.path, tool };
-      return gateway.roundTrip.overrides.asks(journey.route.allowedAsks(tool), place);
+      return allowedNow(gateway.roundTrip, journey, tool);
     },
   };
   const narrowed =
@@ -243,6 +250,8 @@ async function recallFor(
 ): Promise<KeptAnswer | undefined> {
   if (repeats === undefined || (code !== "already_redeemed" && code !== "outcome_unknown")) return undefined;
   const again = await recallResult(repeats, roundTrip, call, claims);
+  // Revoked while the stores were waited for.
+  if (again !== undefined && isRevoked(roundTrip, call, claims)) throw rejection(call, "revoked");
   metrics.result(again === undefined ? "not_found" : "returned");
   return again;
 }

@@ -44,6 +44,16 @@ export interface KeyHandle {
   mac(data: Uint8Array): Buffer;
 }
 
+/** What sealing and opening need of the gateway. */
+export interface Sealing {
+  /** Holds the ring in force; taken anew for each use. */
+  readonly keys: { readonly ring: Keyring };
+  readonly audience: string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly random: (bytes: number) => Buffer;
+}
+
 /** The key that takes the primary's place, and from when on. Until then it is handed out and opens only. */
 export interface NextKey {
   readonly id: string;

@@ -9,7 +9,7 @@ import { type Asked, type Claims, KEY_ID_BYTES, NONCE_BYTES } from "../envelope/
 import { canonical } from "../json/canonical.ts";
 import { scan } from "../json/scan.ts";
 import { replace, splice } from "../json/splice.ts";
-import type { Keyring } from "../keyring.ts";
+import type { Keyring, Sealing } from "../keyring.ts";
 import { CAPABILITIES_KEY } from "../mcp/era.ts";
 import type { ResultStore } from "../redemption/results.ts";
 
@@ -37,15 +37,6 @@ export interface KeptAnswer {
 
 /** What became of an answer that was to be kept. */
 export type Keeping = "kept" | "too_large" | "not_kept";
-
-/** What sealing and opening a result needs of the gateway. */
-interface Sealing {
-  readonly keys: { readonly ring: Keyring };
-  readonly audience: string;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  readonly random: (bytes: number) => Buffer;
-}
 
 /** Keeps the answer of a run for a repeat. Never for anonymous callers, who cannot be told apart. Never throws. */
 export async function keepResult(

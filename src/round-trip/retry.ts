@@ -6,15 +6,16 @@
  */
 import { auditChain } from "../audit/record.ts";
 import { checkBinding, requestIdDigest } from "../binding.ts";
-import type { Call } from "../call.ts";
+import type { Ask, Call } from "../call.ts";
 import { checkStillAllowed } from "../capability/check.ts";
 import { type Claims, EnvelopeError, type EnvelopeFault } from "../envelope/format.ts";
 import { openToken, readToken } from "../envelope/open.ts";
 import { Refusal } from "../errors.ts";
+import type { Journey } from "../journey.ts";
 import { digestParams } from "../json/canonical.ts";
 import type { Node } from "../json/scan.ts";
 import { type Edit, editObject } from "../json/splice.ts";
-import type { Keyring } from "../keyring.ts";
+import type { Sealing } from "../keyring.ts";
 import { actionsIn, agreesToAll, checkAnswers } from "../mcp/answers.ts";
 import { MRTR_METHODS } from "../mcp/methods.ts";
 import type { Overrides } from "../overrides/overrides.ts";
@@ -23,11 +24,7 @@ import { principalDigest } from "../principal/principal.ts";
 import { type RedemptionStore, StoreUnavailable } from "../redemption/store.ts";
 
 /** What opening and sealing need besides the call. */
-export interface RoundTripContext {
-  /** Holds the ring in force; taken anew for each use. */
-  readonly keys: { readonly ring: Keyring };
-  /** `envelope.audience` */
-  readonly audience: string;
+export interface RoundTripContext extends Sealing {
   /** Milliseconds. */
   readonly ttl: number;
   readonly maxStateBytes: number;
@@ -39,9 +36,6 @@ export interface RoundTripContext {
   readonly store: RedemptionStore;
   /** What operators have revoked, granted and denied. */
   readonly overrides: Overrides;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  readonly random: (bytes: number) => Buffer;
 }
 
 /** What the request turned out to be, and the edits that make it fit for the upstream. */
@@ -163,12 +157,25 @@ export async function redeem(
 export const begun = ({ birth }: Call): Chain => ({ chain: "", chainIat: birth });
 
 /**
- * Whether operators have revoked a chain, which belongs to this call.
+ * Whether operators have revoked a chain or a task, which belongs to this call.
  * @throws Refusal `store_unavailable` while nobody can know
  */
-export function isRevoked({ overrides }: RoundTripContext, { journey }: Call, chain: Chain): boolean {
+export function isRevoked(
+  { overrides }: RoundTripContext,
+  { journey }: Pick<Call, "journey">,
+  chain: Chain,
+): boolean {
   if (!overrides.known()) throw new Refusal("store_unavailable", "overrides_never_read");
   return overrides.isRevoked(chain, journey.principal, journey.route.config.path);
+}
+
+/** What a server may ask now for a call of `tool`: policy, and what operators have granted and denied since. */
+export function allowedNow(
+  { overrides }: RoundTripContext,
+  { route, principal }: Journey,
+  tool: string | undefined,
+): ReadonlySet<Ask> {
+  return overrides.asks(route.allowedAsks(tool), { principal, route: route.config.path, tool });
 }
 
 /** What this call would be sealed as; compared with the claims. */
@@ -217,7 +224,8 @@ function rejectState(call: Call, fault: EnvelopeFault): Retry {
   throw rejection(call, fault);
 }
 
-function rejection({ journey, message }: Call, fault: EnvelopeFault): Refusal {
+/** A bad state, in the channel of the route. */
+export function rejection({ journey, message }: Call, fault: EnvelopeFault): Refusal {
   const toTheModel =
     journey.route.config.roundTrip.rejection === "tool-error" && message.method === "tools/call";
   return toTheModel ? new ToolErrorRejection("invalid_request_state", fault) : refuseState(fault);

@@ -5,16 +5,17 @@
  */
 import { createHash } from "node:crypto";
 import { type Asked, EnvelopeError, NONCE_BYTES, parseToken, printParts } from "../envelope/format.ts";
-import { type OpenedTask, openParts, type TaskClaims, type TaskSealing } from "./task-id.ts";
+import type { Sealing } from "../keyring.ts";
+import { type OpenedTask, openParts, type TaskClaims } from "./task-id.ts";
 
 /** First characters of every sealed question key of version 1. */
-export const QUESTION_PREFIX = "sgq1.";
+const QUESTION_PREFIX = "sgq1.";
 
 const TASK_LABEL = "sealgate/task/1";
 const NONCE_LABEL = "sealgate/task-question/1/nonce";
 const KINDS: ReadonlySet<unknown> = new Set(["form", "url", "sampling", "roots"] satisfies Asked["kind"][]);
 
-type Sealing = Pick<TaskSealing, "keys" | "audience">;
+type Opening = Pick<Sealing, "keys" | "audience">;
 
 /** A question key that was opened: what was asked under the server's own key, and by which task. */
 export interface OpenedQuestion {
@@ -35,7 +36,7 @@ export function taskDigest({ task, tool, principal, route, upstream }: TaskClaim
  * @returns undefined where the key of the task has left the ring
  */
 export function sealQuestionKey(
-  { keys, audience }: Sealing,
+  { keys, audience }: Opening,
   { claims, keyId }: OpenedTask,
   asked: Asked,
 ): string | undefined {
@@ -52,7 +53,7 @@ export function sealQuestionKey(
  * Opens a key that a client sent: authentic, not yet of any task.
  * @throws EnvelopeError `size`, `prefix`, `encoding`, `unknown_key`, `aead`, `claims`
  */
-export function openQuestionKey(sealing: Sealing, text: string, maxCharacters: number): OpenedQuestion {
+export function openQuestionKey(sealing: Opening, text: string, maxCharacters: number): OpenedQuestion {
   const opened = openParts(sealing, parseToken(text, maxCharacters, QUESTION_PREFIX), QUESTION_PREFIX);
   const [task, key, kind, schema]: unknown[] = Array.isArray(opened) ? opened : [];
   const isForm = kind === "form";

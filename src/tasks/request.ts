@@ -17,7 +17,7 @@ import { readName } from "../mcp/names.ts";
 import { MAX_QUESTIONS } from "../mcp/questions.ts";
 import { hasTwin, knownNames } from "../mcp/twins.ts";
 import { principalDigest } from "../principal/principal.ts";
-import type { Retry, RoundTripContext } from "../round-trip/retry.ts";
+import { isRevoked, type Retry, type RoundTripContext } from "../round-trip/retry.ts";
 import { openQuestionKey, taskDigest } from "./question-key.ts";
 import { checkTask, type OpenedTask, openTaskId, type TaskUse } from "./task-id.ts";
 
@@ -72,26 +72,13 @@ function openOwn(context: RoundTripContext, journey: Journey, id: string): Opene
       upstream: route.config.upstream.url,
     };
     checkTask(task.claims, presented, context.now() / 1_000, context.clockSkew / 1_000);
-    if (isTaskRevoked(context, journey, task)) throw new EnvelopeError("revoked");
+    if (isRevoked(context, { journey }, task.claims)) throw new EnvelopeError("revoked");
     return task;
   } catch (error) {
     if (!(error instanceof EnvelopeError)) throw error;
     if (task !== undefined) journey.draft.task = taskDigest(task.claims);
     throw new Refusal("unknown_task", error.fault);
   }
-}
-
-/**
- * Whether operators have revoked the caller, the route or the chain of a task since.
- * @throws Refusal `store_unavailable` while nobody can know
- */
-export function isTaskRevoked(
-  { overrides }: RoundTripContext,
-  { principal, route }: Journey,
-  { claims }: OpenedTask,
-): boolean {
-  if (!overrides.known()) throw new Refusal("store_unavailable", "overrides_never_read");
-  return overrides.isRevoked(claims, principal, route.config.path);
 }
 
 /**

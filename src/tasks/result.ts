@@ -2,7 +2,7 @@
  * Response half of tasks: what a server says of a task leaves with the client's own id, and with questions that the client may be
  * asked, under keys that hold what was asked. Source: SEP-2663; decision 26.
  */
-import type { Ask, Call } from "../call.ts";
+import type { Call } from "../call.ts";
 import { checkQuestions } from "../capability/check.ts";
 import type { Asked, Claims } from "../envelope/format.ts";
 import { Refusal } from "../errors.ts";
@@ -13,9 +13,8 @@ import { parseQuestions, type Question } from "../mcp/questions.ts";
 import { readTask } from "../mcp/task.ts";
 import { principalDigest } from "../principal/principal.ts";
 import { birth, judgeQuestions } from "../round-trip/result.ts";
-import { begun, isRevoked, type RoundTripContext } from "../round-trip/retry.ts";
+import { allowedNow, begun, isRevoked, type RoundTripContext } from "../round-trip/retry.ts";
 import { sealQuestionKey, taskDigest } from "./question-key.ts";
-import { isTaskRevoked } from "./request.ts";
 import { type OpenedTask, placeTag, sealTaskId, type TaskClaims } from "./task-id.ts";
 
 /** A task as it leaves. */
@@ -81,27 +80,17 @@ export function judgeTask(
   shape: Node,
   mustBeTask: boolean,
 ): JudgedTask {
-  if (isTaskRevoked(context, call.journey, own)) throw new Refusal("unknown_task", "revoked");
+  if (isRevoked(context, call, own.claims)) throw new Refusal("unknown_task", "revoked");
   const { id, inputRequests, isToolError } = readTask(doc, shape, mustBeTask);
   if (id !== undefined && id.text !== own.claims.task) throw new Refusal("upstream_fault", "task_mismatch");
   const edits = id === undefined ? [] : [replace(doc, id.node, JSON.stringify(own.id))];
   if (inputRequests === undefined) return { edits, asked: [], isToolError };
   const questions = parseQuestions(doc, inputRequests, context.maxSchemaBytes);
-  checkQuestions(questions, call.declared, allowedAsks(context, call, own));
+  // On a subscription the request itself has no tool.
+  checkQuestions(questions, call.declared, allowedNow(context, call.journey, own.claims.tool));
   judgeQuestions(call, doc, inputRequests);
   edits.push(sealKeys(context, own, doc, inputRequests, questions));
   return { edits, asked: questions.map(({ kind }) => kind), isToolError };
-}
-
-/** What may be asked for this task now: on a subscription the request itself has no tool. */
-function allowedAsks(
-  { overrides }: RoundTripContext,
-  { journey }: Call,
-  { claims }: OpenedTask,
-): ReadonlySet<Ask> {
-  const { principal, route } = journey;
-  const { tool } = claims;
-  return overrides.asks(route.allowedAsks(tool), { principal, route: route.config.path, tool });
 }
 
 /** The same questions under sealed keys; every byte of a question stays. */

@@ -5,11 +5,11 @@
 import { createHash } from "node:crypto";
 import { sameDigest } from "../binding.ts";
 import { EnvelopeError, NONCE_BYTES, type Parts, parseToken, printParts } from "../envelope/format.ts";
-import type { Keyring } from "../keyring.ts";
+import type { Sealing } from "../keyring.ts";
 import { MAX_URI_BYTES } from "../mcp/names.ts";
 
 /** First characters of every sealed task id of version 1. */
-export const TASK_PREFIX = "sgt1.";
+const TASK_PREFIX = "sgt1.";
 /** The longest sealed id in characters: it travels in a header, too. */
 export const MAX_SEALED_ID = MAX_URI_BYTES;
 /** How long an id opens, in seconds. As long as that a revocation has to be remembered. */
@@ -53,16 +53,6 @@ export interface TaskUse {
   readonly listened: ReadonlyMap<string, OpenedTask>;
 }
 
-/** What sealing and opening need of the gateway. */
-export interface TaskSealing {
-  /** Holds the ring in force; taken anew for each use. */
-  readonly keys: { readonly ring: Keyring };
-  readonly audience: string;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  readonly random: (bytes: number) => Buffer;
-}
-
 /** A short name for a path or an address: ids have to fit into headers. */
 export function placeTag(place: string): string {
   const digest = createHash("sha256").update(TAG_LABEL).update(place, "utf8").digest();
@@ -70,7 +60,7 @@ export function placeTag(place: string): string {
 }
 
 /** Seals an id; undefined where it would be longer than any client could bring. */
-export function sealTaskId({ keys, audience, random }: TaskSealing, claims: TaskClaims): string | undefined {
+export function sealTaskId({ keys, audience, random }: Sealing, claims: TaskClaims): string | undefined {
   const { task, tool, principal, route, upstream, chain, chainIat, iat } = claims;
   const text = JSON.stringify([task, tool, principal, route, upstream, chain, chainIat, iat]);
   const key = keys.ring.sealer(iat);
@@ -84,7 +74,7 @@ export function sealTaskId({ keys, audience, random }: TaskSealing, claims: Task
  * Opens an id that a client sent: authentic, not yet bound.
  * @throws EnvelopeError `size`, `prefix`, `encoding`, `unknown_key`, `aead`, `claims`
  */
-export function openTaskId(sealing: TaskSealing, id: string): OpenedTask {
+export function openTaskId(sealing: Sealing, id: string): OpenedTask {
   const parts = parseToken(id, MAX_SEALED_ID, TASK_PREFIX);
   const claims = readClaims(openParts(sealing, parts, TASK_PREFIX));
   if (claims === undefined) throw new EnvelopeError("claims");
@@ -96,7 +86,7 @@ export function openTaskId(sealing: TaskSealing, id: string): OpenedTask {
  * @throws EnvelopeError `unknown_key`, `aead`
  */
 export function openParts(
-  { keys, audience }: Pick<TaskSealing, "keys" | "audience">,
+  { keys, audience }: Pick<Sealing, "keys" | "audience">,
   { keyId, nonce, body }: Parts,
   prefix: string,
 ): unknown {

@@ -4,6 +4,7 @@ import { type Scene, setScene, TRANSFER, YES } from "../security/scene.ts";
 import { meta, PUBLIC_URL, startGateway } from "../support/gateway.ts";
 import { anyRedis, ownRedis } from "../support/redis.ts";
 import { result, type Script } from "../support/upstream.ts";
+import { operated, set } from "./operators.ts";
 import { ASK, asksOnce, DONE, isRetry } from "./rounds.ts";
 
 const MINUTES = { results: "5m" };
@@ -271,4 +272,17 @@ t.test("a question that may not be asked any more is not asked again", async (t)
   t.match((await scene.retry(state, {}, { capabilities })).json, {
     result: { resultType: "input_required" },
   });
+});
+
+t.test("what operators have revoked is not returned", async (t) => {
+  const scene = await withResults(t, MINUTES, operated(t));
+  const [state, other] = [await scene.ask(), await scene.ask(TRANSFER, { token: scene.stranger })];
+  await scene.retry(state);
+  await scene.retry(other, {}, { token: scene.stranger });
+  t.equal(reasonOf(await scene.retry(state)), undefined);
+  const { issuer } = scene.issuer;
+  await set(scene.gateway, "revocations", { principal: { issuer, subject: "u-1001" } });
+  t.equal(reasonOf(await scene.retry(state)), "invalid_request_state");
+  t.match(scene.gateway.audit.at(-1), { cause: "revoked", state: "rejected" });
+  t.equal(reasonOf(await scene.retry(other, {}, { token: scene.stranger })), undefined, "of nobody else");
 });

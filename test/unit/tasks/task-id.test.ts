@@ -1,6 +1,7 @@
 /** Ids of tasks, sealed and opened. */
 import t from "tap";
 import { EnvelopeError } from "../../../src/envelope/format.ts";
+import type { Sealing } from "../../../src/keyring.ts";
 import { loadKeyring } from "../../../src/keyring.ts";
 import { createMemoryOverrides } from "../../../src/overrides/memory.ts";
 import { lifetimesOf } from "../../../src/overrides/orders.ts";
@@ -13,13 +14,12 @@ import {
   placeTag,
   sealTaskId,
   type TaskClaims,
-  type TaskSealing,
 } from "../../../src/tasks/task-id.ts";
 
 const NOW = 1_790_000_000;
 const A = { id: "a", secret: Buffer.alloc(32, 1) };
 const B = { id: "b", secret: Buffer.alloc(32, 2) };
-const sealing = (ring = loadKeyring([A], "a"), audience = "https://g.example"): TaskSealing => ({
+const sealing = (ring = loadKeyring([A], "a"), audience = "https://g.example"): Sealing => ({
   keys: { ring },
   audience,
   now: () => NOW * 1_000,

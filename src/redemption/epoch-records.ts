@@ -57,15 +57,18 @@ export class EpochRecords {
     return this.of(link).filter(({ teller, failure }) => teller !== link || failure !== undefined);
   }
 
-  /** What to read of a server in this second: what it has not told, and a share of the rest. What takes one epoch away takes all. */
-  due(link: Connection, second: number): EpochRecord[] {
+  /**
+   * What to read of a server in this second, if the last look at it began `since` seconds ago: what it has not told, and of the rest
+   * a share for each of those seconds. What takes one epoch away takes all.
+   */
+  due(link: Connection, second: number, since: number): EpochRecord[] {
     const records = this.of(link);
     return records.filter(
       ({ teller, failure }, index) =>
         teller !== link ||
         failure !== undefined ||
         records.length < LOOK_SECONDS ||
-        index % LOOK_SECONDS === second % LOOK_SECONDS,
+        (((second - index) % LOOK_SECONDS) + LOOK_SECONDS) % LOOK_SECONDS < since,
     );
   }
 }

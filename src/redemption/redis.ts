@@ -38,7 +38,7 @@ export type RedisStoreOptions = RedisTarget &
 
 /** A redemption store that can be told to look at Redis now. */
 export interface RedisStore extends RedemptionStore {
-  /** Reads epochs, roles and memory policies and pays owed releases. Happens each second by itself. Never throws. */
+  /** Reads epochs, roles and memory policies and pays owed releases, for tests: it happens each second by itself. Never throws. */
   refresh(): Promise<void>;
 }
 
@@ -72,6 +72,7 @@ class SharedStore implements RedisStore {
       (mark, attempt) =>
         this.#servers.runInOrder(RELEASE, [this.#layout.place(mark).key], [attempt, mark.jti]),
       () => log.warn({ store: this.#servers.name }, "too many releases are owed; one is dropped"),
+      () => Date.now() / 1000,
     );
     this.#watch = new Watch({
       ...{ target: options, epochs: this.#layout.epochs, timeoutMs: this.#timeoutMs },

@@ -1,7 +1,7 @@
 /** Releases that have to reach the store some time, even if it is away now. */
 
 import { before } from "../redis/deadline.ts";
-import type { Mark } from "./store.ts";
+import { MAX_LEEWAY_SECONDS, type Mark } from "./store.ts";
 
 const MAX_OWED = 10_000;
 
@@ -15,8 +15,10 @@ export interface ReleaseWatch {
 
 interface Owed {
   readonly mark: Released;
-  /** Settles when the store has answered. */
-  readonly paid: PromiseWithResolvers<void>;
+  /** Settles when the store has answered, or when the release is given up: whether it has. */
+  readonly paid: PromiseWithResolvers<boolean>;
+  /** Settles when it has been sent and answered, or has failed; undefined while it lies here only. */
+  sending?: Promise<void> | undefined;
 }
 
 /** Marks that are to go and may still be there. In the memory of this process only. */
@@ -25,12 +27,23 @@ export class OwedReleases {
   readonly #owed = new Map<string, Owed>();
   readonly #send: (mark: Released, attempt: string) => Promise<unknown>;
   readonly #overflow: () => void;
+  readonly #now: () => number;
   readonly #watches = new Set<ReleaseWatch>();
+  /** Releases that are being sent for the first time: none of them is kept yet. */
+  #fresh = 0;
 
-  /** `send` rejects when it is not sure that the store has answered; `overflow` is told of a release that is dropped. */
-  constructor(send: (mark: Released, attempt: string) => Promise<unknown>, overflow: () => void) {
+  /**
+   * `send` rejects when it is not sure that the store has answered; `overflow` is told of a release that is dropped; `now` tells
+   * Unix seconds.
+   */
+  constructor(
+    send: (mark: Released, attempt: string) => Promise<unknown>,
+    overflow: () => void,
+    now: () => number,
+  ) {
     this.#send = send;
     this.#overflow = overflow;
+    this.#now = now;
   }
 
   /** How many releases the store has not answered. */
@@ -38,12 +51,18 @@ export class OwedReleases {
     return this.#owed.size;
   }
 
-  /** Sends a release at once, before anything the caller sends next; keeps it if that fails. Never throws. */
+  /** Sends a release at once, before anything the caller sends next; keeps it if that fails and there is room. Never throws. */
   async add(mark: Released, attempt: string): Promise<void> {
-    if (this.#owed.size >= MAX_OWED) return this.#overflow();
-    const owed = { mark, paid: Promise.withResolvers<void>() };
+    const owed: Owed = { mark, paid: Promise.withResolvers() };
     this.#owed.set(attempt, owed);
+    this.#fresh += 1;
     await this.#pay(attempt, owed);
+    this.#fresh -= 1;
+    if (this.#owed.get(attempt) !== owed || this.#hasRoom()) return;
+    this.#forgetExpired();
+    if (this.#hasRoom()) return;
+    this.#giveUp(attempt, owed);
+    this.#overflow();
   }
 
   /** Begins to watch for releases of a state. */
@@ -69,14 +88,15 @@ export class OwedReleases {
     const all = Promise.all(owed.map(({ paid }) => paid.promise));
     return await before(
       deadline,
-      all.then(() => true),
+      all.then((answers) => answers.every(Boolean)),
       () => false,
     );
   }
 
-  /** Sends all that is owed. A release sent twice does nothing the second time. Never throws. */
+  /** Sends all that is owed but what is being sent now, and waits for both. Never throws. */
   async payAll(): Promise<void> {
-    await Promise.all([...this.#owed].map(([attempt, owed]) => this.#pay(attempt, owed)));
+    this.#forgetExpired();
+    await Promise.all([...this.#owed].map(([attempt, owed]) => owed.sending ?? this.#pay(attempt, owed)));
   }
 
   /** Sends what is still owed by `deadline` (`performance.now()` clock), each as soon as `ready` says that it can be. */
@@ -87,14 +107,39 @@ export class OwedReleases {
     await before(deadline, Promise.all(payments), () => []);
   }
 
-  async #pay(attempt: string, { mark, paid }: Owed): Promise<void> {
+  /** A release sent twice does nothing the second time. */
+  #pay(attempt: string, owed: Owed): Promise<void> {
+    const sending = this.#sendOne(attempt, owed).finally(() => {
+      if (owed.sending === sending) owed.sending = undefined;
+    });
+    owed.sending = sending;
+    return sending;
+  }
+
+  async #sendOne(attempt: string, { mark, paid }: Owed): Promise<void> {
     try {
       await this.#send(mark, attempt);
       this.#owed.delete(attempt);
       for (const watch of this.#watches) if (watch.jti === mark.jti) watch.paid = true;
-      paid.resolve();
+      paid.resolve(true);
     } catch {
       // Stays owed until the store has answered.
     }
+  }
+
+  #hasRoom(): boolean {
+    return this.#owed.size - this.#fresh <= MAX_OWED;
+  }
+
+  /** A state that no clock takes any more needs no release; its mark goes by itself. */
+  #forgetExpired(): void {
+    const now = this.#now();
+    for (const [attempt, owed] of this.#owed)
+      if (owed.mark.exp + MAX_LEEWAY_SECONDS <= now) this.#giveUp(attempt, owed);
+  }
+
+  #giveUp(attempt: string, { paid }: Owed): void {
+    this.#owed.delete(attempt);
+    paid.resolve(false);
   }
 }

@@ -21,7 +21,7 @@ export interface WatchOptions extends Standards {
   readonly epochs: readonly string[];
   readonly timeoutMs: number;
   readonly random?: Random | undefined;
-  /** Called after each look that found a server well. */
+  /** Called after each look that found a server well, which does not wait for it. Must not throw. */
   readonly well: () => Promise<void>;
 }
 
@@ -34,9 +34,10 @@ export class Watch {
   /** Stands for the server that no epoch record has yet. */
   readonly #nobody: ServerState;
   readonly #looks = new Map<Connection, Promise<void>>();
+  /** When the last look at a server began, in seconds. */
+  readonly #looked = new WeakMap<Connection, number>();
   readonly #timer: NodeJS.Timeout;
   readonly #started = Promise.withResolvers<void>();
-  #second = 0;
   #closed = false;
 
   /** Starts to connect. Throws an Error without credentials for a target that cannot be used. */
@@ -98,7 +99,7 @@ export class Watch {
     record.value = epoch;
   }
 
-  /** Looks at every server that answers, at all its epochs. Waits for a server to answer. Never throws. */
+  /** Looks at every server that answers, at all its epochs. Waits for servers, and for what `well` does. For tests. Never throws. */
   async refresh(): Promise<void> {
     const deadline = performance.now() + this.#options.timeoutMs;
     await Promise.all(this.#epochs.all.map(({ key }) => this.servers.whenReady(key, deadline)));
@@ -107,6 +108,7 @@ export class Watch {
       await this.#looks.get(link);
       await this.#look(link, records);
     }
+    await this.#options.well();
   }
 
   health(): StoreHealth {
@@ -132,7 +134,7 @@ export class Watch {
   }
 
   #tick(): void {
-    this.#second += 1;
+    const second = secondNow();
     const groups = this.#epochs.groups();
     if (!groups.has(undefined)) this.#nobody.forget();
     for (const [link, records] of groups) {
@@ -143,7 +145,8 @@ export class Watch {
       else if (state.failure === "not_master") link.reconnect();
       else {
         const all = state.doubted || state.failure !== undefined;
-        void this.#look(link, all ? records : this.#epochs.due(link, this.#second));
+        const since = Math.max(1, second - (this.#looked.get(link) ?? 0));
+        void this.#look(link, all ? records : this.#epochs.due(link, second, since));
       }
     }
     for (const link of this.#states.keys()) if (!this.#epochs.isServed(link)) this.#states.delete(link);
@@ -164,6 +167,7 @@ export class Watch {
   #look(link: Connection, records: readonly EpochRecord[]): Promise<void> {
     const running = this.#looks.get(link);
     if (running !== undefined) return running;
+    this.#looked.set(link, secondNow());
     const look = this.#read(link, records).finally(() => this.#looks.delete(link));
     this.#looks.set(link, look);
     return look;
@@ -195,7 +199,8 @@ export class Watch {
       state.fail(failure.reason, failure.message);
     }
     if (this.#epochs.known || failure !== undefined) this.#started.resolve();
-    await this.#options.well();
+    // Not waited for: what is owed to one server must not keep the looks at the others from their second.
+    void this.#options.well();
   }
 
   /**
@@ -234,3 +239,6 @@ export class Watch {
     return this.#epochs.all.map(({ key, failure }) => ({ server: this.serverOf(key), failure }));
   }
 }
+
+/** By a clock that nobody sets: a tick can be late. */
+const secondNow = (): number => Math.floor(performance.now() / INTERVAL_MS);

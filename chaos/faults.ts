@@ -58,7 +58,9 @@ export function processFaults(gateways: readonly Mortal[], server: Mortal): Faul
 export interface Faults {
   /** How often every kind has been made. */
   turns(): number;
-  /** Stops after the fault that is going on, and tells how often each was made. */
+  /** Whether a fault could not be made, or not be made well again: nothing more is made then. */
+  failed(): boolean;
+  /** Stops after the fault that is going on, and tells how often each was made. Throws what a fault has thrown. */
   stop(): Promise<ReadonlyMap<string, number>>;
 }
 
@@ -71,6 +73,7 @@ export function makeFaults(
   const made = new Map<string, number>();
   let stopped = false;
   let turns = 0;
+  let failure: { readonly error: unknown } | undefined;
   // Every kind in its turn, in an order that the seed gives, so that a short run has them all.
   let turn: readonly Fault[] = [];
   const run = async (): Promise<void> => {
@@ -85,12 +88,19 @@ export function makeFaults(
       if (turn.length === 0) turns += 1;
     }
   };
-  const over = run();
+  const over = run().then(
+    () => undefined,
+    (error: unknown) => {
+      failure = { error };
+    },
+  );
   return {
     turns: () => turns,
+    failed: () => failure !== undefined,
     async stop() {
       stopped = true;
       await over;
+      if (failure !== undefined) throw failure.error;
       return made;
     },
   };

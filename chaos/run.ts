@@ -82,9 +82,11 @@ export async function run({
     const all = [...processFaults(gateways, server.process), ...store.faults];
     const faults = all.filter(({ name }) => only?.test(name) ?? true);
     const making = makeFaults(faults, new Random(seed + 1_000_000), { least: 50, most: 600 });
+    closers.teardown(() => making.stop().catch(() => undefined));
     const late = performance.now() + seconds * 1_000;
     await driver.run(
-      (tally) => performance.now() >= late || (tally.attempts >= attempts && making.turns() > 0),
+      (tally) =>
+        performance.now() >= late || making.failed() || (tally.attempts >= attempts && making.turns() > 0),
     );
     const made = await making.stop();
     await driver.replayAll();

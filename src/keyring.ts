@@ -98,8 +98,11 @@ class Key implements KeyHandle {
   }
 
   get keyId(): Buffer {
-    // A copy, for the bytes of a Buffer cannot be frozen.
-    return Buffer.from(this.#keyId);
+    // A copy, for the bytes of a Buffer cannot be frozen; and one with memory of its own, for a Buffer from the shared pool carries
+    // whatever else lies in the pool, and `inspect` can show it.
+    const copy = Buffer.allocUnsafeSlow(KEY_ID_BYTES);
+    this.#keyId.copy(copy);
+    return copy;
   }
 
   seal(nonce: Uint8Array, plaintext: Uint8Array, audience: string): Buffer {

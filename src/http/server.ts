@@ -160,11 +160,11 @@ export function buildServer(parts: ServerParts): Server {
         journey.judge([{ rule: "http/accept", detail: "accept" }], refuse);
       }
     }
-    journey.principal = await authenticator.authenticate(headers.get("authorization"), {
-      url: route.resource,
-      audiences: route.config.audiences,
-      metadataUrl: route.metadataUrl,
-    });
+    const { socket } = request.raw;
+    journey.principal = await authenticator.authenticate(
+      { headers, method: request.method, peer: { address: socket.remoteAddress ?? "" } },
+      { url: route.resource, audiences: route.config.audiences, metadataUrl: route.metadataUrl },
+    );
     journey.draft.principal = auditPrincipal(journey.principal);
     // Before the body: what waits in memory is bounded by the places, not by what clients care to send.
     journey.enter(gateway.limits, request.method === "GET" ? "stream" : "body");

@@ -9,9 +9,6 @@ import { decodeMirrored } from "./mirrored-headers.ts";
 import { sameNumber } from "./number.ts";
 import type { Annotation } from "./param-annotations.ts";
 
-/** What a header turned out to be, compared with its argument. */
-type Comparison = "same" | "missing" | "differs";
-
 /** Arguments that are looked at for the value of a header whose own argument differs; a bound for the work. */
 const MAX_LEAVES = 256;
 /** Characters of a number as a header; longer ones are no whole numbers that two readers agree on. */
@@ -24,8 +21,8 @@ const NONE: readonly Finding[] = [];
 /**
  * Compares the headers of a `tools/call` with its arguments.
  * A list seen here can be older or newer than the one that the client goes by, and nobody is refused for that: a header differs only
- * if it does so by every list that is remembered, and if no other argument has its value, since an annotation may have moved
- * there. The server compares too, by the list it has now.
+ * if some header does so by every list that is remembered, and if no other argument has its value, since an annotation may have
+ * moved there. Each header that differs needs an argument of its own value. The server compares too, by the list it has now.
  * @param args the untrusted `arguments`, or undefined
  * @param versions the annotations of this tool, newest first, at least one
  */
@@ -35,51 +32,52 @@ export function paramFindings(
   headers: Headers,
   versions: readonly (readonly Annotation[])[],
 ): readonly Finding[] {
-  let newest: ReturnType<typeof worst>;
-  for (const [index, annotations] of versions.entries()) {
-    const found = worst(doc, args, headers, annotations);
-    if (index === 0) newest = found;
-    if (found?.comparison !== "differs") return newest?.comparison === "missing" ? MISSING : NONE;
+  let newest: Compared | undefined;
+  for (const annotations of versions) {
+    const found = compare(doc, args, headers, annotations);
+    newest ??= found;
+    if (found.differing.length === 0) return newest.isMissing ? MISSING : NONE;
   }
-  if (newest === undefined) return NONE;
-  if (hasLeaf(doc, args, newest.value)) return MOVED;
-  return [
-    { rule: "http/param-header-differs", detail: newest.detail, data: { header: newest.annotation.header } },
-  ];
+  const forged = newest?.differing.find(({ value }) => !hasLeaf(doc, args, value));
+  if (forged === undefined) return MOVED;
+  return [{ rule: "http/param-header-differs", detail: forged.detail, data: { header: forged.header } }];
 }
 
-interface Found {
-  readonly comparison: Comparison;
-  readonly annotation: Annotation;
+interface Differing {
+  readonly header: string;
   readonly detail: "param_differs" | "param_malformed" | "param_unexpected";
   /** What the header says, decoded; undefined where it cannot be. */
   readonly value: string | undefined;
 }
 
-/** The first header that differs, or else the first that is missing. */
-function worst(
+interface Compared {
+  readonly differing: readonly Differing[];
+  /** Whether none differs, and a header is not there. */
+  readonly isMissing: boolean;
+}
+
+/** All headers against the arguments, by one list. */
+function compare(
   doc: JsonText,
   args: Node | undefined,
   headers: Headers,
   annotations: readonly Annotation[],
-): Found | undefined {
-  let missing: Found | undefined;
-  for (const annotation of annotations) {
-    const header = headers.get(annotation.header);
-    const argument = at(doc, args, annotation.path);
-    if (header === undefined) {
-      if (argument !== undefined && isExpected(doc, argument))
-        missing ??= { comparison: "missing", annotation, detail: "param_differs", value: undefined };
+): Compared {
+  const differing: Differing[] = [];
+  let isMissing = false;
+  for (const { header, path } of annotations) {
+    const said = headers.get(header);
+    const argument = at(doc, args, path);
+    if (said === undefined) {
+      isMissing ||= argument !== undefined && isExpected(doc, argument);
       continue;
     }
-    const value = decodeMirrored(header);
-    if (value === undefined) return { comparison: "differs", annotation, detail: "param_malformed", value };
-    if (argument === undefined)
-      return { comparison: "differs", annotation, detail: "param_unexpected", value };
-    if (!says(doc, argument, value))
-      return { comparison: "differs", annotation, detail: "param_differs", value };
+    const value = decodeMirrored(said);
+    if (value === undefined) differing.push({ header, detail: "param_malformed", value });
+    else if (argument === undefined) differing.push({ header, detail: "param_unexpected", value });
+    else if (!says(doc, argument, value)) differing.push({ header, detail: "param_differs", value });
   }
-  return missing;
+  return { differing, isMissing: isMissing && differing.length === 0 };
 }
 
 /** The argument at a path; undefined where there is none, or null. */

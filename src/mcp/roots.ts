@@ -19,8 +19,15 @@ const ESCAPES = /(?:%[0-9a-f]{2})+/gi;
 const OVERLONG = /%(?:c[01]|e0%[89]|f0%8)/i;
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 const FILE = /^file:\/\//;
-/** A segment that climbs: two dots, or more, or some behind which Windows drops what it does not keep in names. */
-const CLIMBS = /^\.{2,}[. ]*$/;
+/**
+ * A segment that climbs: two dots, or more, or some behind which Windows drops what it does not keep in names; there also
+ * behind a drive, from the folder that a process is in on that drive.
+ */
+const CLIMBS = /^(?:[a-z][:|])?\.{2,}[. ]*$/i;
+/** Segments that name the folder they stand in, which readers drop. */
+const STAYING = /([\\/])(?:\. *[\\/])+/g;
+/** How paths of other machines begin, behind the slash of the URI or without it: as shares, or by the names of Windows' objects. */
+const SHARE = /^(?:\/?[\\/]{2}|[\\/]\?\?[\\/])/;
 
 /**
  * Judges an untrusted value as an array of roots, 1024 at most, each with a uri of 8 KiB at most that climbs nowhere and
@@ -43,7 +50,7 @@ export function areRoots(doc: JsonText, roots: Node | undefined): boolean {
 }
 
 /**
- * What roots of that shape can still break: the uri of one is no file URI, or names another machine. Whoever opens
+ * What roots without a `rootsFault` can still break: the uri of one is no file URI, or names another machine. Whoever opens
  * such a folder talks to that machine, on Windows with the user's own credentials.
  */
 export function rootsFindings(doc: JsonText, roots: Node | undefined): Finding[] {
@@ -114,10 +121,11 @@ function isDecodable(text: string): boolean {
 
 /**
  * Whether a file URI has a host other than this machine, also one in front of which only slashes stand, as shares are
- * written.
+ * written, or segments that readers drop.
  */
 function namesMachine(uri: string): boolean {
   const rest = uri.slice("file://".length);
   if (!/^(?:localhost)?\/(?![/\\])/i.test(rest)) return true;
-  return layersOf(rest.replace(/^localhost/i, "")).texts.some((path) => /^\/?[\\/]{2}/.test(path));
+  const { texts } = layersOf(rest.replace(/^localhost/i, ""));
+  return texts.some((path) => SHARE.test(path.normalize("NFKC").replace(STAYING, "$1")));
 }

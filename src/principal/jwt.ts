@@ -77,7 +77,8 @@ export function createAuthenticator(
   const allScopes = [...new Set(authentication.issuers.flatMap((issuer) => issuer.requiredScopes))];
 
   return {
-    async authenticate(authorization, resource) {
+    async authenticate({ headers }, resource) {
+      const authorization = headers.get("authorization");
       // With no issuer a token cannot be judged, and it is not passed on either: it changes nothing.
       if (anonymous && (authorization === undefined || issuers.size === 0)) return ANONYMOUS;
       const parts: ChallengeParts = { metadataUrl: resource.metadataUrl, scopes: allScopes };

@@ -4,6 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
+import type { Headers } from "../http/framing.ts";
 
 /** A verified caller. All strings are the issuer's own, compared byte for byte, never normalised. */
 export interface Principal {
@@ -70,14 +71,28 @@ export interface Resource {
   readonly metadataUrl: string;
 }
 
+/** What a request carries that can say who is calling. Untrusted, but for `peer`. */
+export interface Presented {
+  readonly headers: Headers;
+  /** Of HTTP. */
+  readonly method: string;
+  /** Whoever has the other end of the connection: the caller, or a proxy in front. */
+  readonly peer: Peer;
+}
+
+/** The other end of a connection, as the system and TLS say. */
+export interface Peer {
+  /** IP address. */
+  readonly address: string;
+}
+
 /** Turns what a request carries into a principal. */
 export interface Authenticator {
   /**
-   * `authorization` is the one untrusted `Authorization` header value, or undefined when there was none.
    * Throws `Refusal` `unauthorized` or `insufficient_scope` with a `WWW-Authenticate` header, and a 5xx one when the
    * issuer's keys cannot be had: an outage is never reported as a bad token.
    */
-  authenticate(authorization: string | undefined, resource: Resource): Promise<Principal>;
+  authenticate(presented: Presented, resource: Resource): Promise<Principal>;
   /** False while no issuer's tokens can be verified (an issuer never asked yet counts as good). */
   ready(): boolean;
   /** Ends open connections and aborts what is under way. */

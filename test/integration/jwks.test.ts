@@ -9,6 +9,7 @@ import {
   refusalOf,
 } from "../support/authentication.ts";
 import { type Behaviour, signingKey, startIssuer, type TestIssuer } from "../support/issuer.ts";
+import { authorized } from "../support/presented.ts";
 
 interface SetUp {
   readonly path?: string;
@@ -31,7 +32,7 @@ async function setUp(t: Test, { path = "", discovery = false, settings = {} }: S
     authenticator.close?.();
     await issuer.close();
   });
-  const ask = (token: string) => authenticator.authenticate(`Bearer ${token}`, RESOURCE);
+  const ask = (token: string) => authenticator.authenticate(authorized(`Bearer ${token}`), RESOURCE);
   const wait = (ms: number) => {
     clock.ms += ms;
   };

@@ -81,6 +81,26 @@ t.test(
   },
 );
 
+t.test("a header that moved excuses no other", async (t) => {
+  const stage = await enforcing(t);
+  await list(stage, tool("route", `${region("Region")},${region("Area", "area")},"zone":{"type":"string"}`));
+  const moved = { "mcp-param-region": "b", "mcp-param-area": "x" };
+  for (const [args, status] of [
+    [{ region: "eu", area: "x", zone: "b" }, 200],
+    [{ region: "x", area: "b" }, 200],
+    [{ region: "eu", area: "y", zone: "b" }, 400],
+    [{ region: "eu", area: "y", zone: "x" }, 400],
+    [{ zone: "b" }, 400],
+  ] as const) {
+    const reply = await call(stage, args, moved);
+    t.equal(reply.status, status, JSON.stringify(args));
+    if (status === 400) {
+      const header = "zone" in args && args.zone === "b" ? "mcp-param-area" : "mcp-param-region";
+      t.match(reply.json.error, { code: -32020, data: { header } });
+    }
+  }
+});
+
 t.test("a client with the older list is not refused either", async (t) => {
   const stage = await enforcing(t);
   await list(stage, tool("route", `${region("Region")},"zone":{"type":"string"}`));

@@ -237,7 +237,7 @@ t.test("numbers are compared as they are written", async (t) => {
 
 t.test("roots stay where they are", async (t) => {
   const roots = (uri: string): string => JSON.stringify({ r: { roots: [{ uri }] } });
-  const good = ["file:///", "file:///home/x", "file:///C:/Users/x", "file:///c%3A/x", "file://localhost/a", "file:///a%20b/%D0%BF", "file:///a..b/c../..d/.git", "file:///100%25", "file:///a%2520b"]; // biome-ignore format: one list
+  const good = ["file:///", "file:///home/x", "file:///C:/Users/x", "file:///c%3A/x", "file://localhost/a", "file:///a%20b/%D0%BF", "file:///a..b/c../..d/.git", "file:///100%25", "file:///a%2520b", "file:///home/./x", "file:///./x", "file:///.x//y", "file:///C:/.//b", "file:///C:/..x", "file:///a:..b", "file:///what%3F%3F/x", "file:///home//x"]; // biome-ignore format: one list
   for (const uri of good) t.equal(check(roots(uri)), roots(uri), uri);
   const climbing = [
     "file:///..",
@@ -260,6 +260,12 @@ t.test("roots stay where they are", async (t) => {
     "file:///a/%2",
     "file:///a%00/b",
     "file:///a\n/b",
+    "file:///C:../x",
+    "file:///c:..",
+    "file:///C:%2e%2e/x",
+    "file:///C%3A..%5Cx",
+    "file:///C|../x",
+    "file:///\uff23\uff1a../x",
     "..",
   ];
   for (const uri of climbing)
@@ -279,6 +285,18 @@ t.test("roots stay where they are", async (t) => {
     ["file://127.0.0.1/a", "roots_host"],
     ["file://user@localhost/a", "roots_host"],
     ["file://", "roots_host"],
+    ["file:///.//server/share", "roots_host"],
+    ["file:///%2e//server/share", "roots_host"],
+    ["file:///././/server/share", "roots_host"],
+    ["file:///.%2f/server/share", "roots_host"],
+    ["file:///.\\\\server\\share", "roots_host"],
+    ["file:///.%20//server/share", "roots_host"],
+    ["file:///%25%32%65//server/share", "roots_host"],
+    ["file:///%3F%3F%5CUNC%5Cserver%5Cshare", "roots_host"],
+    ["file:///./%3F%3F/UNC/server/share", "roots_host"],
+    ["file:///\uff0fserver/share", "roots_host"],
+    ["file:///%EF%BC%8F%EF%BC%8Fserver/share", "roots_host"],
+    ["file:///\uff3c\uff3cserver/share", "roots_host"],
   ];
   for (const [uri, detail] of others)
     t.throws(() => check(roots(uri)), { code: "invalid_input_responses", detail }, uri);

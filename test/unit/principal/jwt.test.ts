@@ -11,6 +11,7 @@ import {
   refusalOf,
 } from "../../support/authentication.ts";
 import { AUDIENCE, type SigningKey, sign, signingKey } from "../../support/issuer.ts";
+import { authorized } from "../../support/presented.ts";
 
 const A = "https://idp-a.example";
 const B = "https://idp-b.example";
@@ -32,7 +33,8 @@ function setUp(settingsA: Partial<IssuerSettings> = {}, files: Map<string, unkno
     { log: recordingLog(), jwksFiles: files, now: () => clock.seconds * 1000 },
   );
   t.teardown(() => authenticator.close?.());
-  const ask = (token: string, resource = RESOURCE) => authenticator.authenticate(`Bearer ${token}`, resource);
+  const ask = (token: string, resource = RESOURCE) =>
+    authenticator.authenticate(authorized(`Bearer ${token}`), resource);
   return { ask, clock, authenticator };
 }
 
@@ -276,7 +278,7 @@ t.test("required scopes: all of them, named at once", async (t) => {
     t.equal(refusal.code, "insufficient_scope");
     t.match(refusal.headers["www-authenticate"], / scope="mcp notes:read", resource_metadata=/);
   }
-  const none = await refusalOf(authenticator.authenticate(undefined, RESOURCE));
+  const none = await refusalOf(authenticator.authenticate(authorized(undefined), RESOURCE));
   t.equal(none.detail, "no_token");
   t.match(none.headers["www-authenticate"], /^Bearer scope="mcp notes:read", resource_metadata="[^"]+"$/);
 });
@@ -303,20 +305,20 @@ t.test("no refusal carries the token, or more of its claims than whose it is", a
 t.test("what is no bearer token", async (t) => {
   const { authenticator } = setUp();
   for (const header of ["Basic dTpw", "DPoP a.b.c", ""]) {
-    const refusal = await refusalOf(authenticator.authenticate(header, RESOURCE));
+    const refusal = await refusalOf(authenticator.authenticate(authorized(header), RESOURCE));
     t.same([refusal.code, refusal.detail], ["unauthorized", "token_scheme"]);
     t.notMatch(refusal.headers["www-authenticate"], /error=/);
   }
-  const refusal = await refusalOf(authenticator.authenticate('Bearer a"b', RESOURCE));
+  const refusal = await refusalOf(authenticator.authenticate(authorized('Bearer a"b'), RESOURCE));
   t.match(refusal.headers["www-authenticate"], /error="invalid_token"/);
 });
 
 t.test("anonymous mode is asked for", async (t) => {
   const deps = { log: recordingLog(), jwksFiles: FILES, now: () => NOW * 1000 };
   const open = createAuthenticator({ mode: "anonymous", issuers: [] }, deps);
-  t.equal(await open.authenticate(undefined, RESOURCE), ANONYMOUS);
+  t.equal(await open.authenticate(authorized(undefined), RESOURCE), ANONYMOUS);
   t.equal(
-    await open.authenticate("Bearer whatever", RESOURCE),
+    await open.authenticate(authorized("Bearer whatever"), RESOURCE),
     ANONYMOUS,
     "a token nobody can judge changes nothing",
   );
@@ -325,9 +327,14 @@ t.test("anonymous mode is asked for", async (t) => {
     { mode: "anonymous", issuers: [issuerSettings(A, fromFile("a.json"))] },
     deps,
   );
-  t.equal(await mixed.authenticate(undefined, RESOURCE), ANONYMOUS);
-  t.equal((await mixed.authenticate(`Bearer ${await sign(claims(), keyA)}`, RESOURCE)).subject, "u-1001");
-  const bad = await refusalOf(mixed.authenticate(`Bearer ${await sign(claims(), stranger)}`, RESOURCE));
+  t.equal(await mixed.authenticate(authorized(undefined), RESOURCE), ANONYMOUS);
+  t.equal(
+    (await mixed.authenticate(authorized(`Bearer ${await sign(claims(), keyA)}`), RESOURCE)).subject,
+    "u-1001",
+  );
+  const bad = await refusalOf(
+    mixed.authenticate(authorized(`Bearer ${await sign(claims(), stranger)}`), RESOURCE),
+  );
   t.equal(bad.code, "unauthorized", "a bad token is not silently nobody");
 });
 

@@ -83,7 +83,8 @@ const PRESIGNED: readonly (readonly string[])[] = [
 
 /** Judges what stands behind the host. */
 export function judgeContents(url: QuestionUrl, note: Note): void {
-  const { credentials, personal } = sensitiveIn(unescaped(url.path));
+  const { credentials, personal, isWhole } = sensitiveIn(unescaped(url.path));
+  if (!isWhole) note("elicitation/url-credentials", "unread");
   for (const kind of credentials) note("elicitation/url-credentials", kind);
   for (const kind of personal) note("elicitation/url-personal-data", kind);
   judgeSegments(url.path, note);
@@ -148,7 +149,8 @@ function judgeParameters(text: string, depth: number, note: Note): void {
 }
 
 function judgeValue(name: string, key: string, value: string, note: Note): void {
-  const { credentials, personal } = sensitiveIn(value);
+  const { credentials, personal, isWhole } = sensitiveIn(value);
+  if (!isWhole) note("elicitation/url-credentials", "unread");
   const [credential] = credentials;
   if (credential !== undefined) note("elicitation/url-credentials", credential);
   else if (

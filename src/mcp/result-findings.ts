@@ -7,22 +7,23 @@ import type { Finding } from "../rules/finding.ts";
 import { sensitiveIn } from "./sensitive.ts";
 
 const NONE: readonly Finding[] = [];
-/** Bytes of all parts of one result that are looked into. */
+/** UTF-16 units of all parts of one result that are looked into. */
 const BUDGET = 64 * 1024;
 /** Parts of results that carry text. */
 const LISTS = ["content", "contents", "messages"] as const;
 
 /**
  * What an untrusted complete result holds that is no client's, said by kind; looks into texts and structured content
- * up to a bound.
+ * up to a bound, and what goes beyond it counts as found, unread.
  */
 export function resultFindings(doc: JsonText, result: Node): readonly Finding[] {
   const kinds = new Set<string>();
   let left = BUDGET;
   const look = (text: string): void => {
-    if (left <= 0) return;
-    for (const kind of sensitiveIn(text.slice(0, left)).credentials) kinds.add(`returned_${kind}`);
+    const { credentials, isWhole } = sensitiveIn(text.slice(0, Math.max(left, 0)));
+    for (const kind of credentials) kinds.add(`returned_${kind}`);
     left -= text.length;
+    if (!isWhole || left < 0) kinds.add("returned_unread");
   };
   const structured = doc.get(result, "structuredContent");
   if (structured !== undefined) look(doc.raw(structured));
@@ -32,7 +33,7 @@ export function resultFindings(doc: JsonText, result: Node): readonly Finding[] 
       const block = doc.get(item, "content") ?? item;
       const text = doc.get(doc.get(block, "resource") ?? block, "text");
       if (text !== undefined && doc.kind(text) === "string") look(doc.looseString(text));
-      if (left <= 0) break;
+      if (left < 0) break;
     }
   }
   return kinds.size === 0

@@ -4,7 +4,6 @@
  */
 import { isUtf8 } from "node:buffer";
 import { type CredentialKind, credentialsIn } from "./credential-values.ts";
-import { isObject } from "./parsed.ts";
 import { type PersonalKind, personalDataIn } from "./personal-data.ts";
 import { plain } from "./reading.ts";
 import { namesSecret } from "./secret-name.ts";
@@ -13,16 +12,27 @@ import { namesSecret } from "./secret-name.ts";
 export interface Sensitive {
   readonly credentials: ReadonlySet<CredentialKind | "named">;
   readonly personal: ReadonlySet<PersonalKind | "named">;
+  /** Whether all of the text was looked into; if not, what is found is not all that there may be. */
+  readonly isWhole: boolean;
 }
 
 /** Longest text that is looked into, in UTF-16 units: that of the largest state by default. */
 const MAX_TEXT = 64 * 1024;
-/** Named values that are looked at in one text. */
+/** Different names whose values are looked at in one text. */
 const MAX_NAMES = 512;
-const MAX_DEPTH = 32;
+/** A name is read so far, in UTF-16 units. */
+const MAX_NAME = 128;
+/** Times that escapes are undone: JSON in a string of JSON. */
+const MAX_ESCAPED = 2;
+const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(.))/gs;
+const ESCAPED_AS: ReadonlyMap<string, string> = new Map(
+  Object.entries({ n: "\n", r: "\r", t: "\t", b: " ", f: " " }),
+);
+/** A member of an object with a string or a number, also in a text that is cut or only holds JSON. */
+const MEMBER = /(?<!\\)"((?:[^"\\]|\\.){1,512})"\s{0,16}:\s{0,16}(?:"((?:[^"\\]|\\.)*)|(-?\d[\d.eE+-]*))/gs;
 /** No shape is shorter: `a@b.de`. */
 const SHORTEST = 6;
-const NOTHING: Sensitive = { credentials: new Set(), personal: new Set() };
+const NOTHING: Sensitive = { credentials: new Set(), personal: new Set(), isWhole: true };
 /** Shorter ones are flags and counts rather than secrets. */
 const LEAST_SECRET = 4;
 const PERSONAL_NAMES: ReadonlySet<string> = new Set(
@@ -39,23 +49,36 @@ export function namesPerson(name: string): boolean {
 }
 
 /**
- * Looks into the untrusted `text`: as it stands, and where it is JSON, base64 of something readable, or parts of that
- * joined by dots, into that too, one level deep.
+ * Looks into the untrusted `text`: as it stands, with the escapes of JSON undone, and where it is base64 of something readable, or
+ * parts of that joined by dots, into that too, one level deep.
  */
 export function sensitiveIn(text: string): Sensitive {
   if (text.length < SHORTEST) return NOTHING;
   const credentials = new Set<CredentialKind | "named">();
   const personal = new Set<PersonalKind | "named">();
   const head = text.slice(0, MAX_TEXT);
-  for (const layer of [head, ...decoded(head)]) {
+  let isWhole = head.length === text.length;
+  for (const layer of [head, ...decoded(head)].flatMap(unescaped)) {
     for (const kind of credentialsIn(layer)) credentials.add(kind);
     for (const kind of personalDataIn(layer)) personal.add(kind);
-    for (const [name, value] of namedValues(layer)) {
-      if (value.length >= LEAST_SECRET && namesSecret(name)) credentials.add("named");
-      if (value !== "" && namesPerson(name)) personal.add("named");
+    const names = longestValues(layer);
+    isWhole &&= names.size <= MAX_NAMES;
+    for (const [name, longest] of names) {
+      if (longest >= LEAST_SECRET && namesSecret(name)) credentials.add("named");
+      if (longest > 0 && namesPerson(name)) personal.add("named");
     }
   }
-  return { credentials, personal };
+  return { credentials, personal, isWhole };
+}
+
+/** A text, and what it says when its escapes are undone once, twice. */
+function unescaped(text: string): string[] {
+  const texts = [text];
+  for (let layer = text; texts.length <= MAX_ESCAPED && layer.includes("\\"); texts.push(layer))
+    layer = layer.replace(ESCAPE, (_, point?: string, sign = "") =>
+      point === undefined ? (ESCAPED_AS.get(sign) ?? sign) : String.fromCharCode(Number.parseInt(point, 16)),
+    );
+  return texts;
 }
 
 /** The readable texts that a text holds as base64, alone or in parts between dots. */
@@ -72,43 +95,20 @@ function decoded(text: string): string[] {
   });
 }
 
-/** Names and values of a JSON text, or of pairs joined by `=`. */
-function namedValues(text: string): (readonly [string, string])[] {
-  const json = parsed(text);
-  if (json !== undefined) return members(json);
-  if (!text.includes("=")) return [];
-  return text.split(/[&;,\s]+/, MAX_NAMES).flatMap((pair) => {
+/** Names in a text, by JSON or joined to a value by `=`, with the length of the longest value; one more at most than are looked at. */
+function longestValues(text: string): ReadonlyMap<string, number> {
+  const names = new Map<string, number>();
+  const note = (name: string, length: number): boolean => {
+    const start = name.slice(0, MAX_NAME);
+    names.set(start, Math.max(length, names.get(start) ?? 0));
+    return names.size <= MAX_NAMES;
+  };
+  for (const [, name = "", string, number = ""] of text.matchAll(MEMBER))
+    if (!note(name, (string ?? number).length)) return names;
+  if (!text.includes("=") || /^\s*[{[]/.test(text)) return names;
+  for (const pair of text.split(/[&;,\s]+/)) {
     const at = pair.indexOf("=");
-    return at > 0 ? [[pair.slice(0, Math.min(at, 128)), pair.slice(at + 1)] as const] : [];
-  });
-}
-
-function parsed(text: string): unknown {
-  if (!/^\s*[{[]/.test(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+    if (at > 0 && !note(pair.slice(0, at), pair.length - at - 1)) return names;
   }
-}
-
-function members(json: unknown): (readonly [string, string])[] {
-  const found: (readonly [string, string])[] = [];
-  let level: unknown[] = [json];
-  for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth++) {
-    const next: unknown[] = [];
-    for (const value of level) {
-      if (Array.isArray(value)) next.push(...value.slice(0, MAX_NAMES));
-      else if (isObject(value)) {
-        for (const [name, member] of Object.entries(value)) {
-          if (found.length >= MAX_NAMES) return found;
-          if (typeof member === "string" || typeof member === "number")
-            found.push([name.slice(0, 128), String(member)]);
-          else next.push(member);
-        }
-      }
-    }
-    level = next.slice(0, MAX_NAMES);
-  }
-  return found;
+  return names;
 }

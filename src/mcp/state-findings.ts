@@ -10,10 +10,15 @@ import { sensitiveIn } from "./sensitive.ts";
 const WHOLE_TOKEN = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/;
 const NONE: readonly Finding[] = [];
 
-/** What the untrusted state holds, said by kind and by size (`credential_jwt_to_1k`), never by value. */
+/**
+ * What the untrusted state holds, said by kind and by size (`credential_jwt_to_1k`), never by value. What of it was not looked into
+ * counts as found, unread.
+ */
 export function stateFindings(state: string): readonly Finding[] {
-  const { credentials: found, personal } = sensitiveIn(state);
-  const credentials = new Set(found);
+  const found = sensitiveIn(state);
+  const unread = found.isWhole ? [] : ["unread"];
+  const credentials = new Set<string>([...found.credentials, ...unread]);
+  const personal = new Set<string>([...found.personal, ...unread]);
   if (WHOLE_TOKEN.test(state)) credentials.delete("jwt");
   if (credentials.size === 0 && personal.size === 0) return NONE;
   const size = sizeOf(state);

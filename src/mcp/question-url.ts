@@ -36,8 +36,8 @@ const MAX_LABEL = 63;
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
 const LOOPBACK_V4 = /^127\.[0-9]+\.[0-9]+\.[0-9]+$/;
 const PORT = /^[1-9][0-9]{0,4}$/;
-/** IPv4 in the clothes of IPv6: mapped, compatible, translated. */
-const DISGUISED = /^\[(?:::(?:ffff:)?[0-9a-f]{1,4}:[0-9a-f]{1,4}|64:ff9b:.*|2002:.*)\]$/;
+/** IPv4 in the clothes of IPv6, as browsers print it: compatible, mapped, translated (SIIT, RFC 2765; NAT64, RFC 6052), 6to4. */
+const DISGUISED = /^\[(?:::(?:ffff:(?:0:)?)?[0-9a-f]{1,4}:[0-9a-f]{1,4}|64:ff9b:.*|2002:.*)\]$/;
 
 /**
  * Reads an untrusted address: absolute, http or https. Gives a fault instead where a parser would have to repair it,

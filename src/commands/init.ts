@@ -12,7 +12,7 @@ import type { Facts, Form, PlannedFile } from "../init/facts.ts";
 import { existing, writeAll } from "../init/folder.ts";
 import { surveyIssuer } from "../init/issuer.ts";
 import { nextSteps } from "../init/next-steps.ts";
-import { CA_NAME, configPath, KEY_FOLDER, plan, seenFrom, TOKEN_PATH } from "../init/plan.ts";
+import { CA_NAME, CA_PATH, configPath, KEY_FOLDER, plan, seenFrom, TOKEN_PATH } from "../init/plan.ts";
 import { policyText } from "../init/policies.ts";
 import { survey } from "../init/survey.ts";
 import { Unsuitable } from "../init/unsuitable.ts";
@@ -69,7 +69,18 @@ export async function init(options: InitOptions, say: Say = STANDARD): Promise<n
   const ca = await authorityOf(options.authority, problems);
   const copied = form !== "laptop" && token !== undefined;
   const owner = ownerOf(form);
-  const taken = await takenPaths(out, form, copied, problems);
+  const taken = await takenPaths(
+    out,
+    [
+      configPath(form),
+      // Whatever else stands in that folder would be read as a key, too.
+      KEY_FOLDER,
+      ...(copied ? [TOKEN_PATH] : []),
+      ...(form === "compose" && options.authority !== undefined ? [CA_PATH] : []),
+      ...companions(form),
+    ],
+    problems,
+  );
   const [catalogue, issuer] = await look(options, token, ca, problems);
   if (problems.length > 0 || catalogue === undefined) {
     for (const problem of problems) say.err(`sealgate: ${problem}\n`);
@@ -129,11 +140,9 @@ async function authorityOf(file: string | undefined, problems: string[]): Promis
   }
 }
 
-/** Whether any file is there already; each that is goes to `problems`. */
-async function takenPaths(out: string, form: Form, copied: boolean, problems: string[]): Promise<boolean> {
-  const paths = [configPath(form), ...(copied ? [TOKEN_PATH] : []), ...companions(form)];
-  // Whatever else stands in that folder would be read as a key, too.
-  const taken = await existing(out, [...paths, KEY_FOLDER]);
+/** Whether any of the paths is there already; each that is goes to `problems`. */
+async function takenPaths(out: string, paths: readonly string[], problems: string[]): Promise<boolean> {
+  const taken = await existing(out, paths);
   for (const path of taken) problems.push(`${join(out, path)}: exists already and is never overwritten`);
   return taken.length > 0;
 }
@@ -183,7 +192,7 @@ function ownerOf(form: Form): Owner | undefined {
  * @throws ConfigError
  */
 async function checkDraft(draft: string, out: string, form: Form, say: Say): Promise<void> {
-  const named = (text: string): string => text.replace(draft, out);
+  const named = (text: string): string => text.replaceAll(draft, () => out);
   try {
     const { warnings } = await loadConfig(join(draft, configPath(form)), process.env);
     for (const warning of warnings) say.err(`warning: ${named(warning)}\n`);

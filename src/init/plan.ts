@@ -15,6 +15,9 @@ export const TOKEN_PATH = "upstream/token";
 /** Name of the authority of the server's certificate, beside the configuration, where it is copied. */
 export const CA_NAME = "upstream-ca.crt";
 
+/** Where that copy stands. */
+export const CA_PATH = `config/${CA_NAME}`;
+
 /** Where the keys stand. */
 export const KEY_FOLDER = "keys";
 
@@ -36,9 +39,7 @@ export function plan(facts: Facts, { key, token, ca }: Secrets): readonly Planne
     { path: configPath(form), text: configuration(facts), secret: false },
     { path: `${KEY_FOLDER}/${keyId}`, text: `${key}\n`, secret: true },
     ...(token === undefined ? [] : [{ path: TOKEN_PATH, text: `${token}\n`, secret: true }]),
-    ...(ca === undefined || form !== "compose"
-      ? []
-      : [{ path: `config/${CA_NAME}`, text: ca, secret: false }]),
+    ...(ca === undefined || form !== "compose" ? [] : [{ path: CA_PATH, text: ca, secret: false }]),
     ...more,
   ];
 }

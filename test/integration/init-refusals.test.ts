@@ -1,4 +1,5 @@
 /** What `sealgate init` cannot work with, said at once and in words; then nothing is written. */
+import { chmodSync } from "node:fs";
 import { request } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { createServer } from "node:net";
@@ -205,4 +206,28 @@ t.test("a private authority is asked for in words, taken, and written", { skip: 
   });
   const { config } = await loadConfig(join(out, "sealgate.yaml"), {});
   t.equal(config.routes[0]?.upstream.tls?.ca?.file, own.certFile);
+
+  const issuer = await startIssuer();
+  t.teardown(issuer.close);
+  const compose = { upstream, issuer: issuer.issuer, for: "compose", "upstream-ca": own.certFile };
+  const taken = t.testdir({ taken: { config: { "upstream-ca.crt": "mine" } } });
+  const late = await runInit({ ...compose, out: join(taken, "taken") });
+  t.match(late, { code: 73, err: /config\/upstream-ca\.crt: exists already and is never overwritten/ });
+  t.same(tree(taken), ["taken", "taken/config", "taken/config/upstream-ca.crt"]);
+  t.match(await runInit({ ...compose, out: join(taken, "free") }), { code: 0 });
+  t.ok(tree(taken).includes("free/config/upstream-ca.crt"));
+});
+
+t.test("warnings name the folder as it is called", async (t) => {
+  const server = await serverFor(t, listing({ "tools/list": [[{ name: "read" }]] }));
+  for (const name of ["plain", "$&", "a$'b", "$$", "$`"]) {
+    const folder = t.testdir({ token: "secret-token" });
+    const out = join(folder, name);
+    const token = join(folder, "token");
+    chmodSync(token, 0o644);
+    const made = await runInit({ upstream: server.url, out, "upstream-token-file": token });
+    t.equal(made.code, 0);
+    t.ok(made.err.startsWith(`warning: ${out}/sealgate.yaml:`), made.err);
+    t.notMatch(made.err, ".sealgate-init-");
+  }
 });

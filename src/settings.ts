@@ -23,7 +23,7 @@ import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Output } from "./output.ts";
 import type { Overrides } from "./overrides/overrides.ts";
-import { createAuthenticator } from "./principal/jwt.ts";
+import { createAuthenticator } from "./principal/authenticators.ts";
 import type { Authenticator } from "./principal/principal.ts";
 import { type ResourceMetadata, resourceMetadataUrl, resourceUrl } from "./principal/resource-metadata.ts";
 import type { RedemptionStore } from "./redemption/store.ts";

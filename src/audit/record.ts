@@ -7,7 +7,8 @@ import type { Claims } from "../envelope/format.ts";
 import type { RefusalCode } from "../errors.ts";
 import type { JsonText, Node } from "../json/scan.ts";
 import type { Target } from "../mcp/methods.ts";
-import type { Principal } from "../principal/principal.ts";
+import type { Confirmation } from "../principal/credential.ts";
+import type { CredentialKind, Principal } from "../principal/principal.ts";
 import type { NotedFinding } from "../rules/finding.ts";
 
 /** How a request ended. */
@@ -43,6 +44,9 @@ export interface AuditRecord {
     readonly groups?: readonly string[];
     readonly scopes?: readonly string[];
   };
+  /** The kind of credential that said who is calling, and what showed that the token was its sender's. */
+  readonly authenticatedBy?: CredentialKind;
+  readonly confirmedBy?: readonly Confirmation[];
   readonly method?: string;
   readonly target?: Target;
   /** Present only with `audit.arguments: true`: JSON text as the client sent it. */

@@ -161,11 +161,14 @@ export function buildServer(parts: ServerParts): Server {
       }
     }
     const { socket } = request.raw;
-    journey.principal = await authenticator.authenticate(
+    const { principal, kind, confirmedBy } = await authenticator.authenticate(
       { headers, method: request.method, peer: { address: socket.remoteAddress ?? "" } },
       { url: route.resource, audiences: route.config.audiences, metadataUrl: route.metadataUrl },
     );
-    journey.draft.principal = auditPrincipal(journey.principal);
+    journey.principal = principal;
+    journey.draft.principal = auditPrincipal(principal);
+    if (kind !== undefined) journey.draft.authenticatedBy = kind;
+    if (confirmedBy !== undefined) journey.draft.confirmedBy = confirmedBy;
     // Before the body: what waits in memory is bounded by the places, not by what clients care to send.
     journey.enter(gateway.limits, request.method === "GET" ? "stream" : "body");
     if (request.method === "POST") inviteBody(headers, reply, gateway.config.server.limits.body);

@@ -9,14 +9,14 @@ import type { Owner } from "./principal.ts";
 /** Longest `Authorization` value that is looked at, in bytes of the header (which is ASCII when it is valid). */
 export const MAX_AUTHORIZATION_BYTES = 16 * 1024;
 
-/** The header as found: nothing presented, one token (still unverified), or something that is no bearer token. */
-export type Presented =
+/** The header as found: nothing presented, one token (still unverified), or something that is no token. */
+export type Authorization =
   | { readonly kind: "none" }
   | { readonly kind: "token"; readonly token: string }
   | { readonly kind: "fault"; readonly fault: "too_large" | "scheme" | "malformed" };
 
 /** RFC 6750 section 2.1: the scheme in any case, one or more spaces, exactly one token68, nothing after it. */
-export function parseAuthorization(authorization: string | undefined): Presented {
+export function parseAuthorization(authorization: string | undefined): Authorization {
   if (authorization === undefined) return { kind: "none" };
   if (authorization.length > MAX_AUTHORIZATION_BYTES) return { kind: "fault", fault: "too_large" };
   if (!/^bearer(?: |$)/i.test(authorization)) return { kind: "fault", fault: "scheme" };

@@ -6,13 +6,9 @@
 
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from "jose";
 import { type Log, withoutQuery } from "../log.ts";
+import { IssuerUnavailable } from "./credential.ts";
 import { DiscoveryError, discoverKeySet, type KeySetLocation } from "./discovery.ts";
 import { DocumentError, type DocumentReader } from "./document.ts";
-
-/** The issuer's keys cannot be had, so nothing can be said about its tokens. Never means that a token is bad. */
-export class IssuerUnavailable extends Error {
-  override readonly name = "IssuerUnavailable";
-}
 
 /** One issuer's keys. */
 export interface IssuerKeys {

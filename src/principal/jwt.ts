@@ -6,28 +6,20 @@
 
 import type { JWTPayload } from "jose";
 import type { Config } from "../config/schema.ts";
-import { Refusal } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { checkToken, detailOf, peekIssuer, SIGNATURES, signedClaims, TokenFault } from "./access-token.ts";
-import {
-  type ChallengeParts,
-  parseAuthorization,
-  refuseInvalid,
-  refuseMissing,
-  refuseScope,
-} from "./bearer.ts";
 import { ClaimError, ownerByClaims, principalOf } from "./claims.ts";
-import { createDocumentReader, type DocumentReader } from "./document.ts";
-import { fileKeys, type IssuerKeys, IssuerUnavailable, RemoteKeys } from "./jwks.ts";
 import {
-  ANONYMOUS,
-  type Authenticator,
-  type Owner,
-  ownerOf,
-  type Principal,
-  type Resource,
-} from "./principal.ts";
-import { TokenCache, tokenDigest, type Verified } from "./token-cache.ts";
+  type CredentialAuthenticator,
+  CredentialFault,
+  type Identity,
+  IssuerUnavailable,
+  ScopeFault,
+} from "./credential.ts";
+import { createDocumentReader, type DocumentReader } from "./document.ts";
+import { fileKeys, type IssuerKeys, RemoteKeys } from "./jwks.ts";
+import { type Owner, ownerOf, type Principal, type Resource } from "./principal.ts";
+import { TokenCache, tokenDigest } from "./token-cache.ts";
 
 const CACHED_TOKENS = 10_000;
 const FETCH_TIMEOUT_MS = 5_000;
@@ -39,13 +31,17 @@ interface Issuer {
   readonly keys: IssuerKeys;
 }
 
-/** The key set that a verification rests on. */
-interface Voucher {
+/** A verification worth remembering, and the key set that it rests on. */
+interface Verified {
+  readonly identity: Identity;
+  /** Unix milliseconds. */
+  readonly expires: number;
   readonly issuer: Issuer;
   readonly generation: number;
 }
 
-export interface AuthenticatorDeps {
+/** What the authenticator of signed tokens needs besides its issuers. */
+export interface JwtDeps {
   readonly log: Log;
   /** Unix milliseconds; `Date.now` when absent. */
   readonly now?: () => number;
@@ -56,63 +52,54 @@ export interface AuthenticatorDeps {
 }
 
 /**
- * Builds the authenticator. No request leaves before the first token comes.
- * Throws when the configuration cannot work (no issuer, issuer listed twice, algorithm that is not a public-key
- * signature, key file that is no key set): a mistake to show at start.
+ * Builds the authenticator of signed tokens. No request leaves before the first token comes.
+ * Throws when the configuration cannot work (issuer listed twice, algorithm that is not a public-key signature, key file that
+ * is no key set): a mistake to show at start.
  */
-export function createAuthenticator(
-  authentication: Config["authentication"],
-  deps: AuthenticatorDeps,
-): Authenticator {
+export function createJwtAuthenticator(
+  configured: readonly IssuerConfig[],
+  deps: JwtDeps,
+): CredentialAuthenticator {
   const now = deps.now ?? Date.now;
   const reader = createDocumentReader(deps.fetchTimeout ?? FETCH_TIMEOUT_MS);
   const issuers = new Map<string, Issuer>();
-  for (const config of authentication.issuers) {
+  for (const config of configured) {
     if (issuers.has(config.issuer)) throw new Error(`issuer ${config.issuer} is listed twice`);
     issuers.set(config.issuer, { config, keys: keysOf(config, reader, deps, now) });
   }
-  const anonymous = authentication.mode === "anonymous";
-  if (!anonymous && issuers.size === 0) throw new Error("authentication needs an issuer, or mode anonymous");
-  const cache = new TokenCache<Voucher>(CACHED_TOKENS);
-  const allScopes = [...new Set(authentication.issuers.flatMap((issuer) => issuer.requiredScopes))];
+  const cache = new TokenCache<Verified>(CACHED_TOKENS);
 
   return {
-    async authenticate({ headers }, resource) {
-      const authorization = headers.get("authorization");
-      // With no issuer a token cannot be judged, and it is not passed on either: it changes nothing.
-      if (anonymous && (authorization === undefined || issuers.size === 0)) return ANONYMOUS;
-      const parts: ChallengeParts = { metadataUrl: resource.metadataUrl, scopes: allScopes };
-      const presented = parseAuthorization(authorization);
-      if (presented.kind === "none") throw refuseMissing("no_token", parts);
-      if (presented.kind === "fault") {
-        const refuse = presented.fault === "scheme" ? refuseMissing : refuseInvalid;
-        throw refuse(`token_${presented.fault}`, parts);
-      }
-      return await verify(presented.token, resource, parts);
+    kind: "jwt",
+    claims: ({ authorization }) => authorization.kind === "token",
+    authenticate({ authorization }, resource) {
+      if (authorization.kind !== "token") throw new CredentialFault("malformed");
+      const { token } = authorization;
+      const digest = tokenDigest(token, resource);
+      const known = cache.get(digest, now());
+      if (known?.issuer.keys.vouches(known.generation) === true) return admit(known);
+      return verify(token, digest, resource);
     },
-    ready: () => issuers.size === 0 || [...issuers.values()].some(({ keys }) => keys.available()),
+    available: () => [...issuers.values()].some(({ keys }) => keys.available()),
     close: () => reader.close(),
   };
 
-  async function verify(token: string, resource: Resource, parts: ChallengeParts): Promise<Principal> {
+  function admit({ identity, issuer }: Verified): Identity {
+    const { principal } = identity;
+    const { requiredScopes } = issuer.config;
+    if (requiredScopes.every((scope) => principal.scopes.includes(scope))) return identity;
+    throw new ScopeFault(requiredScopes, ownerOf(principal.issuer, principal.subject, principal.client));
+  }
+
+  async function verify(token: string, digest: string, resource: Resource): Promise<Identity> {
     try {
-      const digest = tokenDigest(token, resource);
-      const known = cache.get(digest, now());
-      const stands = known?.keys.issuer.keys.vouches(known.keys.generation) === true;
-      const { principal, keys } = stands ? known : await verifyAnew(token, digest, resource);
-      const { requiredScopes } = keys.issuer.config;
-      if (requiredScopes.every((scope) => principal.scopes.includes(scope))) return principal;
-      const { issuer, subject, client } = principal;
-      throw refuseScope({ ...parts, scopes: requiredScopes }, ownerOf(issuer, subject, client));
+      return admit(await verifyAnew(token, digest, resource));
     } catch (error) {
-      if (error instanceof Refusal) throw error;
-      if (error instanceof IssuerUnavailable) {
-        throw new Refusal("issuer_unavailable", "issuer_unavailable", { cause: error });
-      }
+      if (error instanceof ScopeFault || error instanceof IssuerUnavailable) throw error;
       const detail = detailOf(error);
       // jose's errors carry the claims of the token; those have no place in a log.
       const cause = detail === "unverifiable" ? { cause: error } : {};
-      throw refuseInvalid(detail, parts, { ...cause, owner: ownerOfRefused(error) });
+      throw new CredentialFault(detail, { ...cause, owner: ownerOfRefused(error) });
     }
   }
 
@@ -124,7 +111,7 @@ export function createAuthenticator(
     return ownerByClaims(config.issuer, config.claims, claims);
   }
 
-  async function verifyAnew(token: string, digest: string, resource: Resource): Promise<Verified<Voucher>> {
+  async function verifyAnew(token: string, digest: string, resource: Resource): Promise<Verified> {
     const issuer = issuers.get(peekIssuer(token));
     if (issuer === undefined) throw new TokenFault("unknown_issuer");
     const { config, keys } = issuer;
@@ -132,8 +119,8 @@ export function createAuthenticator(
     // Read before the check: a set that is replaced meanwhile must not vouch for what its predecessor verified.
     const { generation } = keys;
     const claims = await checkToken(token, { ...config, audiences, keys: keys.find, now: now() });
-    const principal = principalByClaims(config, claims);
-    const verified = { principal, expires: claims.exp * 1000, keys: { issuer, generation } };
+    const identity = Object.freeze({ principal: principalByClaims(config, claims), kind: "jwt" } as const);
+    const verified = { identity, expires: claims.exp * 1000, issuer, generation };
     if (verified.expires > now()) cache.set(digest, verified);
     return verified;
   }
@@ -151,7 +138,7 @@ function principalByClaims({ issuer, claims: mapping }: IssuerConfig, claims: JW
 function keysOf(
   { issuer, jwks, algorithms }: IssuerConfig,
   reader: DocumentReader,
-  { log, jwksFiles }: AuthenticatorDeps,
+  { log, jwksFiles }: JwtDeps,
   now: () => number,
 ): IssuerKeys {
   const odd = algorithms.find((algorithm) => !SIGNATURES.has(algorithm));

@@ -5,6 +5,7 @@
 
 import { createHash } from "node:crypto";
 import type { Headers } from "../http/framing.ts";
+import type { Identity } from "./credential.ts";
 
 /** A verified caller. All strings are the issuer's own, compared byte for byte, never normalised. */
 export interface Principal {
@@ -69,7 +70,15 @@ export interface Resource {
   readonly audiences: readonly string[] | undefined;
   /** Where the RFC 9728 document of this resource is served. */
   readonly metadataUrl: string;
+  /** `routes[].authentication.accept`: the kinds of credential taken here; all that are configured when absent. */
+  readonly accept?: readonly CredentialKind[] | undefined;
 }
+
+/**
+ * The kinds of credential, each with an authenticator of its own: a signed token, an opaque token, the client certificate of the
+ * connection, what a trusted proxy says about its own caller.
+ */
+export type CredentialKind = "jwt" | "introspection" | "certificate" | "forwarded";
 
 /** What a request carries that can say who is calling. Untrusted, but for `peer`. */
 export interface Presented {
@@ -86,14 +95,14 @@ export interface Peer {
   readonly address: string;
 }
 
-/** Turns what a request carries into a principal. */
+/** Turns what a request carries into who is calling. */
 export interface Authenticator {
   /**
    * Throws `Refusal` `unauthorized` or `insufficient_scope` with a `WWW-Authenticate` header, and a 5xx one when the
    * issuer's keys cannot be had: an outage is never reported as a bad token.
    */
-  authenticate(presented: Presented, resource: Resource): Promise<Principal>;
-  /** False while no issuer's tokens can be verified (an issuer never asked yet counts as good). */
+  authenticate(presented: Presented, resource: Resource): Promise<Identity>;
+  /** False while no credential of any kind can be judged (an issuer never asked yet counts as good). */
   ready(): boolean;
   /** Ends open connections and aborts what is under way. */
   close?(): void;

@@ -5,15 +5,12 @@
  */
 
 import { createHash } from "node:crypto";
-import type { Principal, Resource } from "./principal.ts";
+import type { Resource } from "./principal.ts";
 
 /** A verification worth remembering. */
-export interface Verified<Keys> {
-  readonly principal: Principal;
+interface Remembered {
   /** Unix milliseconds; from then on the entry is not used, whatever leeway the issuer has. */
   readonly expires: number;
-  /** What vouches for it; the caller asks it whether the entry still stands. */
-  readonly keys: Keys;
 }
 
 /**
@@ -27,8 +24,8 @@ export function tokenDigest(token: string, resource: Resource): string {
 }
 
 /** Bounded, least recently used goes first. */
-export class TokenCache<Keys> {
-  readonly #entries = new Map<string, Verified<Keys>>();
+export class TokenCache<Entry extends Remembered> {
+  readonly #entries = new Map<string, Entry>();
   readonly #capacity: number;
 
   constructor(capacity: number) {
@@ -36,7 +33,7 @@ export class TokenCache<Keys> {
   }
 
   /** The entry, or undefined when there is none or it ended at or before `now` (Unix milliseconds). */
-  get(digest: string, now: number): Verified<Keys> | undefined {
+  get(digest: string, now: number): Entry | undefined {
     const entry = this.#entries.get(digest);
     if (entry === undefined) return undefined;
     this.#entries.delete(digest);
@@ -45,7 +42,7 @@ export class TokenCache<Keys> {
     return entry;
   }
 
-  set(digest: string, entry: Verified<Keys>): void {
+  set(digest: string, entry: Entry): void {
     this.#entries.delete(digest);
     this.#entries.set(digest, entry);
     if (this.#entries.size <= this.#capacity) return;

@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
+import { createAuthenticator } from "../../src/principal/authenticators.ts";
 import { KEY_TIMES } from "../../src/principal/jwks.ts";
-import { createAuthenticator } from "../../src/principal/jwt.ts";
 import {
   type IssuerSettings,
   issuerSettings,
@@ -32,7 +32,8 @@ async function setUp(t: Test, { path = "", discovery = false, settings = {} }: S
     authenticator.close?.();
     await issuer.close();
   });
-  const ask = (token: string) => authenticator.authenticate(authorized(`Bearer ${token}`), RESOURCE);
+  const ask = async (token: string) =>
+    (await authenticator.authenticate(authorized(`Bearer ${token}`), RESOURCE)).principal;
   const wait = (ms: number) => {
     clock.ms += ms;
   };

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { inspect } from "node:util";
 import t from "tap";
-import { createAuthenticator } from "../../../src/principal/jwt.ts";
+import { createAuthenticator } from "../../../src/principal/authenticators.ts";
 import { ANONYMOUS } from "../../../src/principal/principal.ts";
 import {
   type IssuerSettings,
@@ -33,8 +33,8 @@ function setUp(settingsA: Partial<IssuerSettings> = {}, files: Map<string, unkno
     { log: recordingLog(), jwksFiles: files, now: () => clock.seconds * 1000 },
   );
   t.teardown(() => authenticator.close?.());
-  const ask = (token: string, resource = RESOURCE) =>
-    authenticator.authenticate(authorized(`Bearer ${token}`), resource);
+  const ask = async (token: string, resource = RESOURCE) =>
+    (await authenticator.authenticate(authorized(`Bearer ${token}`), resource)).principal;
   return { ask, clock, authenticator };
 }
 
@@ -316,9 +316,9 @@ t.test("what is no bearer token", async (t) => {
 t.test("anonymous mode is asked for", async (t) => {
   const deps = { log: recordingLog(), jwksFiles: FILES, now: () => NOW * 1000 };
   const open = createAuthenticator({ mode: "anonymous", issuers: [] }, deps);
-  t.equal(await open.authenticate(authorized(undefined), RESOURCE), ANONYMOUS);
+  t.equal((await open.authenticate(authorized(undefined), RESOURCE)).principal, ANONYMOUS);
   t.equal(
-    await open.authenticate(authorized("Bearer whatever"), RESOURCE),
+    (await open.authenticate(authorized("Bearer whatever"), RESOURCE)).principal,
     ANONYMOUS,
     "a token nobody can judge changes nothing",
   );
@@ -327,9 +327,10 @@ t.test("anonymous mode is asked for", async (t) => {
     { mode: "anonymous", issuers: [issuerSettings(A, fromFile("a.json"))] },
     deps,
   );
-  t.equal(await mixed.authenticate(authorized(undefined), RESOURCE), ANONYMOUS);
+  t.equal((await mixed.authenticate(authorized(undefined), RESOURCE)).principal, ANONYMOUS);
   t.equal(
-    (await mixed.authenticate(authorized(`Bearer ${await sign(claims(), keyA)}`), RESOURCE)).subject,
+    (await mixed.authenticate(authorized(`Bearer ${await sign(claims(), keyA)}`), RESOURCE)).principal
+      .subject,
     "u-1001",
   );
   const bad = await refusalOf(

@@ -1,8 +1,7 @@
 import t from "tap";
-import { ANONYMOUS } from "../../../src/principal/principal.ts";
 import { TokenCache, tokenDigest } from "../../../src/principal/token-cache.ts";
 
-const entry = (expires: number) => ({ principal: ANONYMOUS, expires, keys: undefined });
+const entry = (expires: number) => ({ expires });
 
 t.test("an entry ends with its token", async (t) => {
   const cache = new TokenCache(4);

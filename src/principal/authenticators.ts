@@ -1,0 +1,141 @@
+/**
+ * Who is calling, by whichever kind of credential the request carries. Exactly one kind is asked, and its word is final:
+ *
+ * - A kind counts where it is configured and the route accepts it.
+ * - An `Authorization` header is always judged. One that no kind takes is refused, whatever else the request carries.
+ * - Of two kinds at once none is preferred: the request is refused (`ambiguous`). The one exception is a token beside a client
+ *   certificate: the token says who is calling, if it is bound to that very certificate (RFC 8705), and is refused otherwise.
+ * - Nothing at all is anonymous where that is asked for, and 401 elsewhere.
+ */
+import type { Config } from "../config/schema.ts";
+import { Refusal } from "../errors.ts";
+import {
+  type ChallengeParts,
+  parseAuthorization,
+  refuseInvalid,
+  refuseMissing,
+  refuseScope,
+} from "./bearer.ts";
+import {
+  type CredentialAuthenticator,
+  CredentialFault,
+  type Credentials,
+  type Identity,
+  IssuerUnavailable,
+  ScopeFault,
+} from "./credential.ts";
+import { createJwtAuthenticator, type JwtDeps } from "./jwt.ts";
+import { ANONYMOUS, type Authenticator, type Resource } from "./principal.ts";
+
+/** Kinds that come in the `Authorization` header. */
+const TOKENS: ReadonlySet<string> = new Set(["jwt", "introspection"]);
+
+const NOBODY: Identity = Object.freeze({ principal: ANONYMOUS });
+
+/** What authenticators need besides the configuration. */
+export type AuthenticatorDeps = JwtDeps;
+
+/**
+ * Builds the authenticator. No request leaves before the first credential comes.
+ * Throws when the configuration cannot work (nobody to ask, issuer listed twice, algorithm that is not a public-key
+ * signature, key file that is no key set): a mistake to show at start.
+ */
+export function createAuthenticator(
+  authentication: Config["authentication"],
+  deps: AuthenticatorDeps,
+): Authenticator {
+  const { issuers } = authentication;
+  const kinds: CredentialAuthenticator[] = [];
+  if (issuers.length > 0) kinds.push(createJwtAuthenticator(issuers, deps));
+  const anonymous = authentication.mode === "anonymous";
+  if (!anonymous && kinds.length === 0) throw new Error("authentication needs an issuer, or mode anonymous");
+  const allScopes = [...new Set(issuers.flatMap((issuer) => issuer.requiredScopes))];
+  return compose(kinds, { anonymous, allScopes });
+}
+
+/** How kinds are put together. */
+export interface Composition {
+  /** Whether a request without any credential is let in. */
+  readonly anonymous: boolean;
+  /** For the challenge to a request whose issuer is not known. */
+  readonly allScopes: readonly string[];
+}
+
+/** Puts kinds of credentials together, by the rules at the head of this file. */
+export function compose(kinds: readonly CredentialAuthenticator[], composition: Composition): Authenticator {
+  const { anonymous, allScopes } = composition;
+  const takesTokens = kinds.some(({ kind }) => TOKENS.has(kind));
+  const partsOf = ({ metadataUrl }: Resource): ChallengeParts => ({ metadataUrl, scopes: allScopes });
+
+  return {
+    async authenticate(presented, resource) {
+      const header = presented.headers.get("authorization");
+      // Where no token can be judged it is not passed on either: it changes nothing.
+      const authorization = parseAuthorization(anonymous && !takesTokens ? undefined : header);
+      const credentials = { presented, authorization };
+      const found = chosen(credentials, resource);
+      if (found === undefined) {
+        if (anonymous && authorization.kind === "none") return NOBODY;
+        throw refuseUnclaimed(credentials, partsOf(resource));
+      }
+      const { judge, beside } = found;
+      try {
+        const judged = judge.authenticate(credentials, resource);
+        const identity = judged instanceof Promise ? await judged : judged;
+        if (beside && identity.confirmedBy?.includes("certificate") !== true) {
+          throw new CredentialFault("ambiguous");
+        }
+        return identity;
+      } catch (error) {
+        throw refusalOf(error, partsOf(resource));
+      }
+    },
+    ready: () => kinds.length === 0 || kinds.some((kind) => kind.available()),
+    close: () => {
+      for (const kind of kinds) kind.close?.();
+    },
+  };
+
+  /**
+   * Who judges the request, and whether a client certificate came beside the token; undefined where no kind claims it.
+   * Throws Refusal for credentials that leave a choice.
+   */
+  function chosen(
+    credentials: Credentials,
+    resource: Resource,
+  ): { judge: CredentialAuthenticator; beside: boolean } | undefined {
+    const { accept } = resource;
+    let judge: CredentialAuthenticator | undefined;
+    let beside = false;
+    for (const kind of kinds) {
+      if (accept !== undefined && !accept.includes(kind.kind)) continue;
+      if (!kind.claims(credentials, resource)) continue;
+      if (judge === undefined) judge = kind;
+      else if (TOKENS.has(judge.kind) && kind.kind === "certificate") beside = true;
+      else throw refuseInvalid("ambiguous", partsOf(resource));
+    }
+    if (judge === undefined) return undefined;
+    // A header that is there and no token must not be overlooked for what comes beside it.
+    if (credentials.authorization.kind !== "none" && !TOKENS.has(judge.kind)) return undefined;
+    return { judge, beside };
+  }
+}
+
+function refuseUnclaimed({ authorization }: Credentials, parts: ChallengeParts): Refusal {
+  if (authorization.kind === "none") return refuseMissing("no_token", parts);
+  if (authorization.kind === "token") return refuseInvalid("unknown_kind", parts);
+  const refuse = authorization.fault === "scheme" ? refuseMissing : refuseInvalid;
+  return refuse(`token_${authorization.fault}`, parts);
+}
+
+function refusalOf(error: unknown, parts: ChallengeParts): unknown {
+  if (error instanceof CredentialFault) {
+    const cause = error.cause === undefined ? {} : { cause: error.cause };
+    return refuseInvalid(error.message, parts, { ...cause, owner: error.owner });
+  }
+  if (error instanceof ScopeFault) return refuseScope({ ...parts, scopes: error.scopes }, error.owner);
+  if (error instanceof IssuerUnavailable) {
+    return new Refusal("issuer_unavailable", "issuer_unavailable", { cause: error });
+  }
+  return error;
+}

@@ -20,7 +20,7 @@ type Verdict = "yes" | "no" | "unclear";
 type Judge = (reading: ArgumentReading, node: Node) => Verdict;
 
 /** Compiles the tests of one policy (trusted, checked by the schema). */
-export function compileArguments(effect: Policy["effect"], tests: readonly Test[]): ArgumentTests {
+export function compileArguments(effect: "allow" | "deny", tests: readonly Test[]): ArgumentTests {
   const compiled = tests.map((test, index) => ({
     name: `arguments[${index}]`,
     place: compilePlace(test.path),

@@ -1,6 +1,7 @@
 /**
  * May this principal use this method, this tool, prompt or resource, with these arguments? Pure: (principal, operation) → decision.
- * A deny that matches wins, then any allow that matches, then the default; the order of policies means nothing.
+ * A deny that matches wins, then any allow or approve that matches, then the default; the order of policies means nothing. What is
+ * allowed and matched by an approve needs the user's consent, whatever allowed it (src/approval/, decision 33).
  * Asked for every request, for every retry (a sealed state is not a permission) and for every entry of a list.
  */
 
@@ -9,6 +10,7 @@ import { ArgumentReading, type Arguments } from "./argument-reading.ts";
 import { compileArguments } from "./arguments.ts";
 import type { Config } from "./config/schema.ts";
 import { compileGlobs, type Glob } from "./glob.ts";
+import { MRTR_METHODS, TASK_METHODS } from "./mcp/methods.ts";
 import { readUri, type UriReading } from "./mcp/resource-uri.ts";
 import type { Principal } from "./principal/principal.ts";
 import { compilePrincipal, compileResources, isEverything } from "./selectors.ts";
@@ -26,7 +28,15 @@ export interface Operation {
 
 /** `policy` names what decided, for audit: a policy id, or one of the words in parentheses below. */
 export type Decision =
-  | { readonly allowed: true; readonly policy: string }
+  | {
+      readonly allowed: true;
+      readonly policy: string;
+      /**
+       * Ids of the approve policies that match, in the order of the file; absent where none does. Those with `when` are among
+       * them, whatever the annotations of the tool are.
+       */
+      readonly approvals?: readonly string[];
+    }
   | {
       readonly allowed: false;
       readonly policy: string;
@@ -37,7 +47,7 @@ export type Decision =
 /** What one policy came to, in the order of the file. */
 export interface PolicyReading {
   readonly id: string;
-  readonly effect: "allow" | "deny";
+  readonly effect: Policy["effect"];
   /** False where something else had decided, or the method is open: the policy was read for the explanation only. */
   readonly asked: boolean;
   /** The first selector that does not fit, `principal.groups` or `arguments[0]`; undefined when the policy matches. */
@@ -92,7 +102,6 @@ export function isOpenMethod(method: string): boolean {
 
 interface CompiledPolicy {
   readonly id: string;
-  readonly effect: Policy["effect"];
   readonly namesMethods: boolean;
   readonly namesTargets: boolean;
   readonly testsArguments: boolean;
@@ -119,17 +128,23 @@ type Note = (policy: CompiledPolicy, unfit: string | undefined) => void;
  */
 export function createAuthorizer(authorization: Config["authorization"]): Authorizer {
   for (const { id, effect } of authorization.policies) {
-    if (effect !== "deny" && effect !== "allow")
-      throw new Error(`policy ${id}: effect must be allow or deny`);
+    if (!["deny", "allow", "approve"].includes(effect))
+      throw new Error(`policy ${id}: effect must be allow, deny or approve`);
   }
-  const policies = authorization.policies.map(compile);
-  const denies = policies.filter((policy) => policy.effect === "deny");
-  const allows = policies.filter((policy) => policy.effect === "allow");
+  const { policies } = authorization;
+  const of = (effect: Policy["effect"]): readonly Policy[] => policies.filter((one) => one.effect === effect);
+  const denies = of("deny").map((policy) => compile(policy, "deny"));
+  // What a policy with `when` matches depends on what a server says, and that must never allow anything.
+  const allows = policies
+    .filter(({ effect, when }) => effect === "allow" || (effect === "approve" && when === undefined))
+    .map((policy) => compile(policy, "allow"));
+  // In doubt it is asked: what matches is read as widely as a deny.
+  const demands = of("approve").map((policy) => compile(policy, "deny"));
   const allowedByDefault = authorization.default === "allow";
-  const testsArguments = policies.some((policy) => policy.testsArguments);
-  const tested = authorization.policies.flatMap(({ arguments: tests = [] }) => tests.map(({ path }) => path));
+  const testsArguments = policies.some((policy) => policy.arguments !== undefined);
+  const tested = policies.flatMap(({ arguments: tests = [] }) => tests.map(({ path }) => path));
   const names = namesOf(tested);
-  const judgesUris = authorization.policies.some(({ resources = [] }) =>
+  const judgesUris = policies.some(({ resources = [] }) =>
     resources.some((pattern) => !isEverything(pattern)),
   );
   const denyMethods = denies.filter((policy) => policy.namesMethods && !policy.namesTargets);
@@ -165,7 +180,12 @@ export function createAuthorizer(authorization: Config["authorization"]): Author
 
   function decide(principal: Principal, operation: Operation, readings: Readings, note?: Note): Decision {
     const decision = judge(principal, operation, readings, note);
-    if (decision.allowed || !testsArguments || operation.arguments === undefined) return decision;
+    if (decision.allowed) {
+      if (demands.length === 0 || !MRTR_METHODS.has(operation.method)) return decision;
+      const matching = demands.filter((policy) => policy.unfit(principal, operation, readings) === undefined);
+      return matching.length === 0 ? decision : { ...decision, approvals: matching.map(({ id }) => id) };
+    }
+    if (!testsArguments || operation.arguments === undefined) return decision;
     const { arguments: _, ...withSome } = operation;
     return judge(principal, withSome, { ...readings, given: undefined }).allowed
       ? { ...decision, byArguments: true }
@@ -176,39 +196,56 @@ export function createAuthorizer(authorization: Config["authorization"]): Author
     open: allowedByDefault && denies.length === 0,
     decide: (principal, operation) => decide(principal, operation, read(principal, operation)),
     explain(principal, operation) {
-      const asked = new Map<CompiledPolicy, string | undefined>();
+      const asked = new Map<string, string | undefined>();
       const readings = read(principal, operation);
-      const decision = decide(principal, operation, readings, (policy, unfit) => asked.set(policy, unfit));
+      const decision = decide(principal, operation, readings, ({ id }, unfit) => asked.set(id, unfit));
       const found = policies.map((policy): PolicyReading => {
         const { id, effect } = policy;
-        return asked.has(policy)
-          ? { id, effect, asked: true, unfit: asked.get(policy) }
-          : { id, effect, asked: false, unfit: policy.unfit(principal, operation, readings) };
+        if (effect === "approve") {
+          const demand = demands.find((one) => one.id === id);
+          return {
+            id,
+            effect,
+            asked: decision.allowed,
+            unfit: demand?.unfit(principal, operation, readings),
+          };
+        }
+        const compiled = [...denies, ...allows].find((one) => one.id === id);
+        return asked.has(id)
+          ? { id, effect, asked: true, unfit: asked.get(id) }
+          : { id, effect, asked: false, unfit: compiled?.unfit(principal, operation, readings) };
       });
       return { decision, policies: found };
     },
   };
 }
 
-/** An omitted selector means any. Target selectors want a target of a kind they name, so they never match without one. */
-function compile(policy: Policy): CompiledPolicy {
+/**
+ * An omitted selector means any. Target selectors want a target of a kind they name, so they never match without one.
+ * @param as how doubt is read: an allow needs certainty, a deny does not. An approve is compiled as both: it allows what surely
+ *   matches and demands consent for what may match.
+ */
+function compile(policy: Policy, as: "allow" | "deny"): CompiledPolicy {
   const unfitPrincipal = compilePrincipal(policy.principal);
   const fitsMethod = policy.methods === undefined ? undefined : compileGlobs(policy.methods);
   const targets = new Map<string, Glob>();
   if (policy.tools !== undefined) targets.set("tool", compileGlobs(policy.tools));
   if (policy.prompts !== undefined) targets.set("prompt", compileGlobs(policy.prompts));
-  const fitsUri = policy.resources && compileResources(policy.effect, policy.resources);
+  const fitsUri = policy.resources && compileResources(as, policy.resources);
   const namesTargets = targets.size > 0 || fitsUri !== undefined;
   const named = TARGET_SELECTORS.filter((name) => policy[name] !== undefined).join(", ");
-  const tests = policy.arguments && compileArguments(policy.effect, policy.arguments);
+  const tests = policy.arguments && compileArguments(as, policy.arguments);
+  // Consent can be asked for these alone; the others of a task go by the call that became it.
+  const isAskable = policy.effect !== "approve" ? undefined : as === "deny" ? isAsked : isGranted;
   return {
     id: policy.id,
-    effect: policy.effect,
     namesMethods: fitsMethod !== undefined,
     namesTargets: namesTargets || tests !== undefined,
     testsArguments: tests !== undefined,
     unfit(principal, operation, { uri, given }) {
       const { method, target } = operation;
+      if (isAskable?.(method) === false) return "methods";
+      if (policy.when !== undefined && target?.kind !== "tool") return "when";
       if (fitsMethod !== undefined && !fitsMethod(method)) return "methods";
       if (namesTargets) {
         if (target === undefined) return named;
@@ -218,15 +255,18 @@ function compile(policy: Policy): CompiledPolicy {
       }
       const unfit = unfitPrincipal(principal);
       if (unfit !== undefined || tests === undefined) return unfit;
-      return given === undefined ? unfitUnknown(policy.effect, operation) : tests(given);
+      return given === undefined ? unfitUnknown(as, operation) : tests(given);
     },
   };
 }
 
+const isAsked = (method: string): boolean => MRTR_METHODS.has(method);
+const isGranted = (method: string): boolean => MRTR_METHODS.has(method) || TASK_METHODS.has(method);
+
 const TARGET_SELECTORS = ["tools", "prompts", "resources"] as const;
 
 /** Only calls of tools and prompts have arguments. Of what has none, a policy that tests them says nothing. */
-function unfitUnknown(effect: Policy["effect"], { target }: Operation): string | undefined {
+function unfitUnknown(effect: "allow" | "deny", { target }: Operation): string | undefined {
   const mayBeAllowed = effect === "allow" && target !== undefined && target.kind !== "resource";
   return mayBeAllowed ? undefined : "arguments";
 }

@@ -1,9 +1,10 @@
 /**
- * What the lists of one server said when they were last seen here: which parameters its tools have in headers, and how far its lists
- * may be cached. Of the server and not of a caller: it is read before anything is taken out for one. Bounded, and in
+ * What the lists of one server said when they were last seen here: which parameters its tools have in headers, what its tools are said
+ * to do, and how far its lists may be cached. Of the server and not of a caller: it is read before anything is taken out for one. Bounded, and in
  * this process only; what is not known is not judged.
  */
 import { createHash } from "node:crypto";
+import type { Hints } from "./approval/hints.ts";
 import type { Annotation } from "./mcp/param-annotations.ts";
 
 /** Annotations of one tool in the lists seen last, newest first. */
@@ -11,6 +12,8 @@ export type Versions = readonly (readonly Annotation[])[];
 
 /** Tools with annotations that are remembered; of more, those seen first are forgotten. */
 const MAX_TOOLS = 2_000;
+/** Tools whose hints are remembered. */
+const MAX_HINTS = 10_000;
 /** Lists that a client may still go by: the one now, and the one before. */
 const MAX_VERSIONS = 2;
 /** Annotations of one tool, and characters of their names and paths together. A tool with more is not remembered. */
@@ -29,6 +32,7 @@ interface SeenList {
 export class SeenLists {
   readonly #tools = new Map<string, Versions>();
   readonly #lists = new Map<string, SeenList>();
+  readonly #hints = new Map<string, Hints>();
 
   /** Notes the annotations of a tool, as its list has them now; empty where it has none, or none that are legal. */
   noteTool(name: string, annotations: readonly Annotation[]): void {
@@ -53,6 +57,25 @@ export class SeenLists {
   /** The annotations of a tool; undefined where no list had any. */
   annotationsOf(tool: string): Versions | undefined {
     return this.#tools.get(tool);
+  }
+
+  /**
+   * Notes what a list says that a tool does. What was said once stays: a server that takes it back later has not become harmless.
+   * Beyond the bound nothing is noted, and nothing known is forgotten: a tool that is not known is the most demanding.
+   */
+  noteHints(tool: string, { destructive, notReadOnly }: Hints): void {
+    const known = this.#hints.get(tool);
+    if (known === undefined && this.#hints.size >= MAX_HINTS) return;
+    if (known?.destructive === true && known.notReadOnly) return;
+    this.#hints.set(tool, {
+      destructive: destructive || known?.destructive === true,
+      notReadOnly: notReadOnly || known?.notReadOnly === true,
+    });
+  }
+
+  /** The most demanding of all that was said of a tool; undefined where no list was seen that has it. */
+  hintsOf(tool: string): Hints | undefined {
+    return this.#hints.get(tool);
   }
 
   /**

@@ -14,7 +14,7 @@ export const isEverything = (pattern: string): boolean => /^\*+$/.test(pattern);
  * reader takes it for another. A pattern for everything asks nothing of the spelling.
  */
 export function compileResources(
-  effect: Policy["effect"],
+  effect: "allow" | "deny",
   patterns: readonly string[],
 ): (name: string, uri: UriReading | undefined) => boolean {
   if (patterns.some(isEverything)) return () => true;

@@ -81,7 +81,11 @@ const principal = z.strictObject({
 /** One entry of `authorization.policies`. */
 export const policy = z.strictObject({
   id: label().describe("A name, for the audit log."),
-  effect: z.enum(["allow", "deny"]).describe("What a match does. A deny wins over every allow."),
+  effect: z
+    .enum(["allow", "deny", "approve"])
+    .describe(
+      "What a match does. A deny wins over all; approve allows, once the user has agreed; no allow lowers that demand.",
+    ),
   principal: principal.exactOptional().describe("Who. Every selector given must match. Default: anybody."),
   methods: some(glob()).exactOptional().describe("Patterns of MCP methods. Default: any."),
   tools: some(glob()).exactOptional().describe("Patterns of tool names, for methods that name a tool."),
@@ -90,6 +94,11 @@ export const policy = z.strictObject({
   arguments: some(argumentTest)
     .exactOptional()
     .describe("Tests of the arguments of tools/call and prompts/get; all must hold. Default: any arguments."),
+  when: some(z.enum(["destructive", "notReadOnly"]))
+    .exactOptional()
+    .describe(
+      "Only with effect approve: ask where the annotations of the tool say one of these, or are not known. Such a policy allows nothing by itself.",
+    ),
 });
 
 /** Section `authorization`. */

@@ -3,7 +3,7 @@
  * What cannot be read back is never written, so `decodeClaims(encodeClaims(c))` equals `c` or sealing fails.
  */
 import { isUtf8 } from "node:buffer";
-import type { Asked, Claims } from "./format.ts";
+import type { Approval, Asked, Claims } from "./format.ts";
 
 /** Last second of the year 9999 (UTC): keeps every time exact in milliseconds too. */
 const MAX_TIME = 253_402_300_799;
@@ -23,6 +23,9 @@ const BOUND = new RegExp(
     `"epoch":${TEXT}`,
 );
 const STATE = ',"state":"';
+const APPROVAL = new RegExp(
+  `^,"approval":(\\{"policies":\\["${INNER}"(?:,"${INNER}")*\\],"shown":"${INNER}","given":(?:true|false)\\})`,
+);
 /** An escape that could have another spelling: all but those of the quote and the backslash, which have to be escaped. */
 const OTHER_ESCAPE = /\\[^"\\]/;
 const MEMBER_COUNT = 16;
@@ -32,6 +35,7 @@ export function isClaims(value: unknown): value is Claims {
   if (!isRecord(value)) return false;
   const c = value as Readonly<Record<keyof Claims, unknown>>;
   const hasState = Object.hasOwn(value, "state");
+  const hasApproval = Object.hasOwn(value, "approval");
   return (
     isId(c.jti) &&
     isTime(c.iat) &&
@@ -51,8 +55,9 @@ export function isClaims(value: unknown): value is Claims {
     isAskedList(c.asked) &&
     isText(c.epoch) &&
     (!hasState || isText(c.state)) &&
+    (!hasApproval || (isApproval(c.approval) && (c.approval.given || (!hasState && isOneForm(c.asked))))) &&
     // All of these are there, so this many members are these and no others.
-    Object.keys(value).length === MEMBER_COUNT + (hasState ? 1 : 0)
+    Object.keys(value).length === MEMBER_COUNT + (hasState ? 1 : 0) + (hasApproval ? 1 : 0)
   );
 }
 
@@ -92,7 +97,12 @@ export function decodeClaims(plaintext: Buffer): Claims | undefined {
     asked: readCanonical(bound[15]),
     epoch: readText(bound[16]),
   };
-  const rest = text.slice(bound[0].length);
+  let rest = text.slice(bound[0].length);
+  const approval = orNothing(() => APPROVAL.exec(rest));
+  if (approval !== undefined && approval !== null) {
+    claims["approval"] = readCanonical(approval[1]);
+    rest = rest.slice(approval[0].length);
+  }
   if (rest !== "}") {
     if (!rest.startsWith(STATE) || !rest.endsWith('"}')) return undefined;
     claims["state"] = readCanonical(rest.slice(STATE.length - 1, -1));
@@ -142,6 +152,15 @@ function inOrder(c: Claims): Claims {
       a.kind === "form" ? { key: a.key, kind: a.kind, schema: a.schema } : { key: a.key, kind: a.kind },
     ),
     epoch: c.epoch,
+    ...(c.approval === undefined
+      ? {}
+      : {
+          approval: {
+            policies: c.approval.policies,
+            shown: c.approval.shown,
+            given: c.approval.given,
+          },
+        }),
     ...(c.state === undefined ? {} : { state: c.state }),
   };
 }
@@ -168,6 +187,24 @@ function isRound(value: unknown): value is number {
 
 function isTime(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TIME;
+}
+
+function isApproval(value: unknown): value is Approval {
+  if (!isRecord(value) || Object.keys(value).length !== 3) return false;
+  const { policies, shown, given } = value;
+  return (
+    Array.isArray(policies) &&
+    policies.length > 0 &&
+    policies.every(isName) &&
+    new Set(policies).size === policies.length &&
+    isDigest(shown) &&
+    typeof given === "boolean"
+  );
+}
+
+/** The one question of a state that asks for consent. */
+function isOneForm(asked: unknown): boolean {
+  return Array.isArray(asked) && asked.length === 1 && (asked[0] as Asked | undefined)?.kind === "form";
 }
 
 function isAskedList(value: unknown): boolean {

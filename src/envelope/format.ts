@@ -19,6 +19,19 @@ export type Asked =
   | { readonly key: string; readonly kind: "form"; readonly schema: string }
   | { readonly key: string; readonly kind: "url" | "sampling" | "roots" };
 
+/** The user's consent to an operation that policy asks for: as a question that was asked, or as the answer to it. */
+export interface Approval {
+  /** Ids of the policies that it is for, at least one, no id twice. */
+  readonly policies: readonly string[];
+  /** Digest of everything that the user was shown. */
+  readonly shown: string;
+  /**
+   * False while it is asked: the one question of the state is the gateway's own, and nothing has gone upstream. True once the user has
+   * agreed, or had before: the operation runs, and what is asked now is the server's.
+   */
+  readonly given: boolean;
+}
+
 /** What is sealed. Times are whole unix seconds; digests are 43 characters of unpadded base64url (32 bytes). */
 export interface Claims {
   /** 128 random bits as 22 characters of unpadded base64url; the single-use mark is keyed by it. */
@@ -47,6 +60,8 @@ export interface Claims {
   /** No key twice. */
   readonly asked: readonly Asked[];
   readonly epoch: string;
+  /** Absent where no policy asks for consent. */
+  readonly approval?: Approval;
   /** The upstream's own string, byte for byte. Absent when it sent none; the empty string is a present state. */
   readonly state?: string;
 }
@@ -69,6 +84,7 @@ export type EnvelopeFault =
   | "params"
   | "version"
   | "absent"
+  | "approval"
   | "revoked"
   | "shape"
   | "unsupported_method";

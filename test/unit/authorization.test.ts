@@ -177,7 +177,7 @@ t.test("open only when nothing can be denied", async (t) => {
 });
 
 t.test("an effect of another version is no policy to ignore", async (t) => {
-  const policy = { id: "later", effect: "approve" } as unknown as Policy;
+  const policy = { id: "later", effect: "ask" } as unknown as Policy;
   t.throws(() => createAuthorizer({ default: "allow", policies: [policy] }), /later/);
 });
 

@@ -70,6 +70,8 @@ const PIECES = [
     "253402300800",
     "9007199254740992",
     "__proto__",
+    '"approval":{"policies":["a"],"shown":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","given":true},',
+    '"given":false',
   ],
 ];
 

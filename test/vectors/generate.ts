@@ -55,6 +55,16 @@ const BASE = {
   state: "step=1;to=acct-9;amount=50",
 };
 const { state: _, ...WITHOUT_STATE } = BASE;
+const FORM = {
+  key: "form",
+  kind: "form",
+  schema: '{"type":"object","properties":{"ok":{"type":"boolean"}}}',
+};
+/** The consent of the user, and what is sealed behind it. */
+const CONSENT = { policies: ["transfers", 'odd "name" é'], shown: digestOf("shown"), given: true };
+const { state: _state, ...UP_TO_EPOCH } = BASE;
+const GIVEN = { ...UP_TO_EPOCH, approval: CONSENT, state: BASE.state };
+const ASKED_FOR = { ...UP_TO_EPOCH, asked: [FORM], approval: { ...CONSENT, given: false } };
 
 const base = (payload: Buffer) => ({ secret: secretOf("2026-11"), audience: AUDIENCE, payload });
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));
@@ -105,11 +115,7 @@ function payload(name: string, about: string, bytes: Buffer | object): Vector {
 }
 
 function positives(): Vector[] {
-  const form = {
-    key: "form",
-    kind: "form",
-    schema: '{"type":"object","properties":{"ok":{"type":"boolean"}}}',
-  };
+  const form = FORM;
   const kinds = ["url", "sampling", "roots"].map((kind) => ({ key: kind, kind }));
   const strange = [
     { key: "__proto__", kind: "roots" },
@@ -144,6 +150,9 @@ function positives(): Vector[] {
     opens("audience-other-script", "the audience is framed by its length in bytes", BASE, {
       audience: "https://шлюз.example/☂",
     }),
+    opens("approval-asked", "the gateway's own question: one form, no state", ASKED_FOR),
+    opens("approval-given", "the user has agreed, and the server asks", GIVEN),
+    opens("approval-given-no-state", "the same without a state", { ...UP_TO_EPOCH, approval: CONSENT }),
     opens("size-exact", "exactly the cap", BASE, { maxTokenBytes: exact }),
   ];
 }
@@ -220,6 +229,7 @@ function payloads(): Vector[] {
   const { epoch: _epoch, ...withoutEpoch } = BASE;
   const { state, ...rest } = BASE;
   const asked = (...list: unknown[]) => ({ ...BASE, asked: list });
+  const consent = (approval: object) => ({ ...UP_TO_EPOCH, approval, state: BASE.state });
   const raw = (from: string, to: string) => Buffer.from(text.replace(from, to));
   return [
     payload("unknown-member", "a member that version 1 does not have", { ...BASE, admin: true }),
@@ -269,6 +279,20 @@ function payloads(): Vector[] {
       asked({ key: "a", kind: "url" }, { key: "a", kind: "roots" }),
     ),
     payload("asked-null", "null is no question", asked(null)),
+    payload("approval-null", "null is no consent", { ...UP_TO_EPOCH, approval: null, state: BASE.state }),
+    payload("approval-after-state", "members in another order", { ...BASE, approval: CONSENT }),
+    payload("approval-asked-with-state", "asked before the server was", { ...ASKED_FOR, state: "x" }),
+    payload("approval-asked-otherwise", "asked by no form", { ...ASKED_FOR, asked: BASE.asked }),
+    payload("approval-asked-twice", "two questions", {
+      ...{ ...ASKED_FOR, asked: [FORM, { ...FORM, key: "b" }] },
+    }),
+    payload("approval-given-text", "a word for true", consent({ ...CONSENT, given: "true" })),
+    payload("approval-given-absent", "asked or given?", consent({ policies: ["a"], shown: CONSENT.shown })),
+    payload("approval-unknown-member", "a member too many", consent({ ...CONSENT, quorum: 2 })),
+    payload("approval-no-policy", "consent to nothing", consent({ ...CONSENT, policies: [] })),
+    payload("approval-policy-empty", "a policy without a name", consent({ ...CONSENT, policies: [""] })),
+    payload("approval-policy-twice", "one policy twice", consent({ ...CONSENT, policies: ["a", "a"] })),
+    payload("approval-shown-no-digest", "a text in clear", consent({ ...CONSENT, shown: "Transfer?" })),
   ];
 }
 

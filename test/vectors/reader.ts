@@ -127,11 +127,33 @@ class Payload {
       this.#expect(`${index === 0 ? "{" : ","}"${name}":`);
       claims[name] = this.#value(type);
     }
+    if (this.#next(',"approval":')) claims["approval"] = this.#approval();
     if (this.#next(',"state":')) claims["state"] = this.#string();
     this.#expect("}");
     if (this.#at !== this.#text.length || Number(claims["exp"]) <= Number(claims["iat"]))
       throw new Failure("claims");
+    const approval = claims["approval"] as { readonly given: boolean } | undefined;
+    const asked = claims["asked"] as readonly { readonly kind: string }[];
+    // What is asked by the gateway itself is one form, and the server has said nothing yet.
+    if (approval?.given === false && ("state" in claims || asked.length !== 1 || asked[0]?.kind !== "form"))
+      throw new Failure("claims");
     return claims;
+  }
+
+  #approval(): object {
+    const policies: string[] = [];
+    this.#expect('{"policies":[');
+    do {
+      policies.push(this.#notEmpty());
+    } while (this.#next(","));
+    this.#expect('],"shown":');
+    const shown = this.#bytes(32);
+    this.#expect(',"given":');
+    const given = this.#next("true");
+    if (!given) this.#expect("false");
+    this.#expect("}");
+    if (policies.some((id, index) => policies.indexOf(id) < index)) throw new Failure("claims");
+    return { policies, shown, given };
   }
 
   #value(type: Type): unknown {

@@ -4,6 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
+import type { Certificate } from "../certificates/certificate.ts";
 import type { Headers } from "../http/framing.ts";
 import type { Identity } from "./credential.ts";
 
@@ -93,6 +94,13 @@ export interface Presented {
 export interface Peer {
   /** IP address. */
   readonly address: string;
+  /**
+   * The caller's client certificate, from TLS or from the header of a listed proxy. Judged for this very request: one that is
+   * not good has refused the request before.
+   */
+  readonly certificate?: Certificate;
+  /** The certificate of the connection where its peer is a listed proxy, judged like the other. It says nothing of the caller. */
+  readonly proxyCertificate?: Certificate;
 }
 
 /** Turns what a request carries into who is calling. */

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { before } from "../redis/deadline.ts";
-import { RedisFailure } from "../redis/failure.ts";
+import { RedisFailure, TooLate } from "../redis/failure.ts";
 import { openRedis, type RedisServers } from "../redis/open.ts";
 import type { RedisTarget } from "../redis/target.ts";
 import { type Entry, type Grant, MAX_ENTRIES, type Revocation } from "./entry.ts";
@@ -214,7 +214,8 @@ class SharedOverrides extends Standing implements RedisOverrides {
       return await work();
     } catch (error) {
       if (!(error instanceof RedisFailure)) throw error;
-      const unsure = changes && (error.reason === "timeout" || error.reason === "unreachable");
+      const unasked = error instanceof TooLate;
+      const unsure = changes && !unasked && (error.reason === "timeout" || error.reason === "unreachable");
       const more = unsure ? " (whether it took effect is not known; look at the list)" : "";
       throw new OverridesUnavailable(`${error.message}${more}`, { cause: error });
     }

@@ -1,5 +1,5 @@
 /** One look at the epoch records of a server: what it told, and what could not be read. */
-import { RedisFailure } from "../redis/failure.ts";
+import { RedisFailure, TooLate } from "../redis/failure.ts";
 import type { RedisServers } from "../redis/open.ts";
 import { newEpoch, type Random } from "./epoch.ts";
 import type { EpochRecord } from "./epoch-records.ts";
@@ -71,12 +71,15 @@ export class Look {
   }
 }
 
+const OF_SERVER: ReadonlySet<string> = new Set(["timeout", "unreachable", "not_master", "unauthorized"]);
+
 /** True where no other record of the server would fare better. */
 function isOfServer(failure: RedisFailure): boolean {
-  return hasNotAnswered(failure) || failure.reason === "not_master" || failure.reason === "unauthorized";
+  return OF_SERVER.has(failure.reason);
 }
 
-/** True where the server may not be there; any other failure is an answer. */
-export function hasNotAnswered({ reason }: RedisFailure): boolean {
-  return reason === "timeout" || reason === "unreachable";
+/** True where the server may not be there; any other failure is an answer, or it was not asked. */
+export function hasNotAnswered(failure: RedisFailure): boolean {
+  if (failure instanceof TooLate) return false;
+  return failure.reason === "timeout" || failure.reason === "unreachable";
 }

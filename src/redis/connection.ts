@@ -5,7 +5,7 @@
 import { Redis, type RedisOptions } from "ioredis";
 import { type Locate, linkConnector } from "./connector.ts";
 import { before } from "./deadline.ts";
-import { type FailureReason, RedisFailure, reasonOf } from "./failure.ts";
+import { type FailureReason, RedisFailure, reasonOf, TooLate } from "./failure.ts";
 import type { Script } from "./script.ts";
 import { type Access, checkTrust } from "./target.ts";
 
@@ -139,7 +139,7 @@ export class Connection {
   /**
    * Runs a script, by name, and by text if the server does not know it yet, until `deadline` (`performance.now()` clock).
    * Answers with its reply. Throws `RedisFailure`: `unreachable` if the link was lost (the script may have
-   * run), `timeout` (it may have run, or may yet), anything else: it has not run to its end.
+   * run), `timeout` (it may have run, or may yet; not where it is `TooLate`), anything else: it has not run to its end.
    */
   async run(
     script: Script,
@@ -202,6 +202,7 @@ export class Connection {
   ): Promise<unknown> {
     if (!this.#open)
       throw new RedisFailure("unreachable", `Redis ${this.name}: not connected`, "", this.name);
+    if (performance.now() >= deadline) throw new TooLate(this.name);
     try {
       // Both are written in this turn, so nothing comes between them; a refusal shows in what follows.
       if (asking) this.#redis.asking().catch(() => undefined);

@@ -35,6 +35,13 @@ export class RedisFailure extends Error {
   }
 }
 
+/** The time was over before anything was sent: nothing has run, and the server has been asked nothing. */
+export class TooLate extends RedisFailure {
+  constructor(name: string) {
+    super("timeout", `Redis ${name}: too late to ask`, "", name);
+  }
+}
+
 /** A user, password or right that Redis does not accept; the last two are what it says inside scripts, 6.2 and later. */
 const REFUSED =
   /^(WRONGPASS|NOAUTH|NOPERM)\b|^ERR The user executing the script can't |\bACL failure in script\b/;

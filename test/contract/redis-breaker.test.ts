@@ -112,3 +112,31 @@ t.test("one server of a Cluster away: its share is refused at once, the rest wor
   await until(async () => store.report().available === 1);
   t.match(await outcomeOf(store, sealed(store, { jti: gone.jti })), "redeemed");
 });
+
+t.test("too late to ask: nothing is sent, and the server is not blamed", async (t) => {
+  const server = await ownRedis(t);
+  const store = await redisStore(t, { url: server.url });
+  await until(async () => store.report().available === 1);
+  t.equal(await outcomeOf(store, sealed(store)), "redeemed");
+  const sent = async (): Promise<number> => {
+    const stats = String(await server.command("INFO", "commandstats"));
+    return Number(/cmdstat_hsetnx:calls=(\d+)/.exec(stats)?.[1]);
+  };
+  const before = await sent();
+  const { now } = performance;
+  t.teardown(() => {
+    performance.now = now;
+  });
+  const marks = Array.from({ length: 5 }, () => sealed(store));
+  for (const mark of marks) {
+    // The time is read once, and then the process stands still for a minute.
+    const redemption = outcomeOf(store, mark);
+    performance.now = () => now.call(performance) + 60_000;
+    t.equal(await redemption, "timeout");
+    performance.now = now;
+  }
+  t.equal(await sent(), before, "no mark was set");
+  t.equal(store.report().refusing, 0);
+  for (const mark of marks) t.equal(await outcomeOf(store, mark), "redeemed");
+  t.equal(await sent(), before + marks.length);
+});

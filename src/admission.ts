@@ -6,10 +6,14 @@
 import { auditTarget } from "./audit/record.ts";
 import type { Authorizer, Decision, Operation } from "./authorization.ts";
 import { Refusal } from "./errors.ts";
+import type { Headers } from "./http/framing.ts";
 import type { Journey } from "./journey.ts";
 import type { JsonText } from "./json/scan.ts";
 import type { NotificationMessage, RequestMessage } from "./mcp/message.ts";
 import { isTaskMethod, listenedResources, type Target, targetOf } from "./mcp/methods.ts";
+import { decodeMirrored } from "./mcp/mirrored-headers.ts";
+import { refuseMissing, refuseScope } from "./principal/bearer.ts";
+import { ownerOf, type Principal } from "./principal/principal.ts";
 import { unknownTarget } from "./server-error.ts";
 import type { OpenedTask, TaskUse } from "./tasks/task-id.ts";
 
@@ -18,6 +22,8 @@ export interface Admission {
   readonly target: Target | undefined;
   /** The answer it gets if policy says no: for what is hidden, the one that an unknown name gets. */
   readonly refusal: Refusal | undefined;
+  /** Ids of the approve policies that match what it does, if it is allowed. */
+  readonly approvals: readonly string[];
 }
 
 /** What a message asks of policy: the operation it is, and reading each resource that it wants updates of. */
@@ -72,8 +78,10 @@ const usesOf = (target: Target): Operation[] => [{ method: "tools/call", target 
 /**
  * May this principal do this? Asked again on every retry: a sealed state is not a permission. A refusal is returned and not
  * thrown: whoever serves the message first does all else that could refuse it, since of an unknown name that would be
- * seen too. But of a task nothing can be seen: it gets the answer of an id that does not open, at once.
- * @throws Refusal `method_not_found` for tasks that are not served, `invalid_params`: whatever policy says; `unknown_task`
+ * seen too. But of a task nothing can be seen: it gets the answer of an id that does not open, at once. A scope that is missing
+ * is told at once as well, of a name that policy hides only where a name nobody has would be told the same.
+ * @throws Refusal `method_not_found` for tasks that are not served, `invalid_params`: whatever policy says; `unknown_task`;
+ *   `insufficient_scope`, or `unauthorized` to a caller without a token
  */
 export function admit(
   authorizer: Authorizer,
@@ -84,19 +92,72 @@ export function admit(
 ): Admission {
   const { target, operations } = wantedBy(doc, message, tasks);
   if (target !== undefined) journey.draft.target = auditTarget(target);
+  let approvals: readonly string[] = [];
+  let refusal: Refusal | undefined;
+  const scopes = new Set<string>();
   for (const [index, operation] of operations.entries()) {
     const decision = authorizer.decide(journey.principal, operation);
     if (index === 0) journey.draft.policy = decision.policy;
+    for (const scope of scopesOf(authorizer, operation, decision)) scopes.add(scope);
+    // What a message listens to, and a task that is under way, is not called by it.
+    if (decision.allowed && index === 0) approvals = decision.approvals ?? [];
     if (decision.allowed) continue;
     const isOfTask = operation.target?.kind === "tool" && message.method !== "tools/call";
     if (isOfTask) throw new Refusal("unknown_task", "policy");
-    return { target, refusal: refusalOf(operation, decision) };
+    refusal ??= refusalOf(operation, decision);
   }
-  return { target, refusal: undefined };
+  checkScopes(authorizer, journey, [...scopes]);
+  return { target, refusal, approvals: refusal === undefined ? approvals : [] };
+}
+
+/** What one operation needs; nothing where its arguments are forbidden, since a scope would not help. */
+export function scopesOf(
+  { scopes }: Authorizer,
+  operation: Operation,
+  decision: Decision,
+): readonly string[] {
+  if (decision.allowed) return scopes.neededFor(operation, false);
+  return decision.byArguments === true ? [] : scopes.neededFor(operation, true);
+}
+
+/** What is named by `Mcp-Method` and `Mcp-Name`, for methods that name something. */
+const NAMED: ReadonlyMap<string, Target["kind"]> = new Map([
+  ["tools/call", "tool"],
+  ["prompts/get", "prompt"],
+  ["resources/read", "resource"],
+]);
+/** Characters of a name that is looked at. */
+const MAX_NAME = 8_192;
+
+/**
+ * What a request will need, as far as its headers tell before its body is read. Only for the challenge to its sender: nothing is
+ * let pass by it.
+ */
+export function scopesByHeaders(
+  authorizer: Authorizer,
+  principal: Principal,
+  headers: Headers,
+): readonly string[] {
+  const method = headers.get("mcp-method");
+  if (method === undefined || !authorizer.scopes.any || method.length > MAX_NAME) return [];
+  const kind = NAMED.get(method);
+  const name = kind === undefined ? undefined : decodeMirrored(headers.get("mcp-name") ?? "");
+  const named = kind !== undefined && name !== undefined && name.length <= MAX_NAME;
+  const operation: Operation = { method, ...(named ? { target: { kind, name } } : {}) };
+  return scopesOf(authorizer, operation, authorizer.decide(principal, operation));
+}
+
+/** The challenge names everything at once, also what every token of that issuer needs (RFC 6750 section 3.1). */
+function checkScopes({ scopes }: Authorizer, { principal, route }: Journey, needed: string[]): void {
+  if (scopes.covers(principal.scopes, needed)) return;
+  const required = route.requiredScopes.get(principal.issuer) ?? [];
+  const parts = { metadataUrl: route.metadataUrl, scopes: [...new Set([...required, ...needed])] };
+  const { anonymous, issuer, subject, client } = principal;
+  throw anonymous ? refuseMissing("scope", parts) : refuseScope(parts, ownerOf(issuer, subject, client));
 }
 
 /**
- * `admit`, for what is served without further checks.
+ * `admit`, for what is served without further checks. Nobody is asked for consent there, so what needs it is refused by the caller.
  * @throws Refusal also `unknown_tool`, `unknown_prompt`, `unknown_resource`, `arguments_forbidden`, `forbidden`
  */
 export function authorize(
@@ -104,10 +165,10 @@ export function authorize(
   journey: Journey,
   doc: JsonText,
   message: RequestMessage | NotificationMessage,
-): Target | undefined {
-  const { target, refusal } = admit(authorizer, journey, doc, message);
-  if (refusal !== undefined) throw refusal;
-  return target;
+): Admission {
+  const admission = admit(authorizer, journey, doc, message);
+  if (admission.refusal !== undefined) throw admission.refusal;
+  return admission;
 }
 
 /** What a caller is told whom policy does not let do this. */

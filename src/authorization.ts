@@ -13,6 +13,7 @@ import { compileGlobs, type Glob } from "./glob.ts";
 import { MRTR_METHODS, TASK_METHODS } from "./mcp/methods.ts";
 import { readUri, type UriReading } from "./mcp/resource-uri.ts";
 import type { Principal } from "./principal/principal.ts";
+import { createScopeHierarchy, createScopeRules, type ScopeHierarchy, type ScopeRules } from "./scopes.ts";
 import { compilePrincipal, compileResources, isEverything } from "./selectors.ts";
 
 /** What a request wants to do. `target.name` is a tool's or prompt's name, or a resource's URI as the caller spelt it. */
@@ -65,8 +66,12 @@ export interface Authorizer {
   decide(principal: Principal, operation: Operation): Decision;
   /** `decide`, and what it found of each policy on the way. */
   explain(principal: Principal, operation: Operation): Explanation;
-  /** True when no policy can deny anything to anyone: lists need no filter. */
+  /** True when no policy can deny anything to anyone, and no list depends on scopes: lists need no filter. */
   readonly open: boolean;
+  /** What operations need beside what is decided, and what the scopes of a principal come to. Asked apart, by `admission.ts`. */
+  readonly scopes: ScopeRules & ScopeHierarchy;
+  /** Whether lists show what this operation would use: not what is denied, and with `scopedLists: held` nothing out of reach. */
+  lists(principal: Principal, operation: Operation): boolean;
 }
 
 /** `Decision.policy` when no policy matched and `authorization.default` decided. */
@@ -192,10 +197,29 @@ export function createAuthorizer(authorization: Config["authorization"]): Author
       : decision;
   }
 
+  const rules = createScopeRules(authorization);
+  const hierarchy = createScopeHierarchy(authorization.scopeIncludes);
+  const scopes = { ...rules, ...hierarchy };
+  const onlyHeld = rules.any && authorization.scopedLists === "held";
+  /** Whom policies see: somebody with all that the scopes of the token include. */
+  const holder = (principal: Principal): Principal => {
+    const wide = scopes.widen(principal.scopes);
+    return wide === principal.scopes ? principal : { ...principal, scopes: wide };
+  };
+  const decideFor = (given: Principal, operation: Operation): Decision => {
+    const principal = holder(given);
+    return decide(principal, operation, read(principal, operation));
+  };
+
   return {
-    open: allowedByDefault && denies.length === 0,
-    decide: (principal, operation) => decide(principal, operation, read(principal, operation)),
-    explain(principal, operation) {
+    open: allowedByDefault && denies.length === 0 && !onlyHeld,
+    scopes,
+    decide: decideFor,
+    lists: (principal, operation) =>
+      decideFor(principal, operation).allowed &&
+      (!onlyHeld || scopes.covers(principal.scopes, scopes.neededFor(operation, false))),
+    explain(given, operation) {
+      const principal = holder(given);
       const asked = new Map<string, string | undefined>();
       const readings = read(principal, operation);
       const decision = decide(principal, operation, readings, ({ id }, unfit) => asked.set(id, unfit));

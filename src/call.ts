@@ -2,6 +2,7 @@
  * A route as it was opened at start, and one modern request on it as the request half hands it on.
  */
 import type { Config } from "./config/schema.ts";
+import type { Approval } from "./envelope/format.ts";
 import type { Journey } from "./journey.ts";
 import type { JsonText, Node } from "./json/scan.ts";
 import type { AddressPolicy } from "./mcp/address-findings.ts";
@@ -24,6 +25,8 @@ export interface Route {
   readonly resource: string;
   /** Where its protected resource metadata stands (RFC 9728). */
   readonly metadataUrl: string;
+  /** By issuer: the scopes that all its tokens need. */
+  readonly requiredScopes: ReadonlyMap<string, readonly string[]>;
   readonly upstream: Upstream;
   readonly credential: Credential | undefined;
   /** What this route lets a server ask while it answers a call of `tool`. */
@@ -36,6 +39,8 @@ export interface Route {
   readonly modes: ModesByTool;
   /** What the lists of its server said when they were last seen here. */
   readonly seen: SeenLists;
+  /** Whether policy asks what they say that tools do. */
+  readonly readsHints: boolean;
 }
 
 /** One modern request that may be forwarded: parsed, checked against its headers, authorized. */
@@ -53,6 +58,8 @@ export interface Call {
   readonly tasks?: TaskUse | undefined;
   /** Unix seconds: when it came, or later where revocations were known by then that a new chain has to be born after. */
   readonly birth: number;
+  /** The user's consent that it runs on; set before it goes to the server, where policy asks for one. */
+  consent?: Approval;
   /** What may be asked now, by policy and by what operators set at run time. */
   readonly allow: ReadonlySet<Ask>;
 }

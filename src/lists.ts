@@ -2,7 +2,7 @@
  * Lists show what this principal may use; what was made personal is marked so. Pure: results in, edits out.
  * Spec: server/utilities/caching; design section 2, response step 5.
  */
-import type { Authorizer } from "./authorization.ts";
+import type { Authorizer, Operation } from "./authorization.ts";
 import { Refusal } from "./errors.ts";
 import type { JsonText, Node } from "./json/scan.ts";
 import { type Edit, keepItems } from "./json/splice.ts";
@@ -80,8 +80,12 @@ export function isHiddenUpdate(
   doc: JsonText,
   message: { readonly method: string; readonly params: Node | undefined },
 ): boolean {
-  if (message.method !== "notifications/resources/updated" || authorizer.open) return false;
-  return !mayUse(authorizer, principal, doc, doc.get(message.params, "uri"), "resource");
+  if (message.method !== "notifications/resources/updated") return false;
+  if (authorizer.open && !authorizer.scopes.any) return false;
+  const read = usedBy(doc, doc.get(message.params, "uri"), "resource");
+  if (read === undefined || !authorizer.decide(principal, read).allowed) return true;
+  // Whoever lost a scope since, or never had it, is told nothing of what it opens.
+  return !authorizer.scopes.covers(principal.scopes, authorizer.scopes.neededFor(read, false));
 }
 
 function maySee(
@@ -93,19 +97,14 @@ function maySee(
 ): boolean {
   const names = ITEM_NAMES.get(name);
   if (names === undefined || hasTwin(doc, item, names)) return false;
-  return mayUse(authorizer, principal, doc, doc.get(item, name), kind);
+  const use = usedBy(doc, doc.get(item, name), kind);
+  return use !== undefined && authorizer.lists(principal, use);
 }
 
-function mayUse(
-  authorizer: Authorizer,
-  principal: Principal,
-  doc: JsonText,
-  node: Node | undefined,
-  kind: ListShape["kind"],
-): boolean {
+/** The operation that uses what `node` names; undefined where it is no readable name. */
+function usedBy(doc: JsonText, node: Node | undefined, kind: ListShape["kind"]): Operation | undefined {
   const read = readName(doc, node, kind);
-  if ("fault" in read) return false;
-  return authorizer.decide(principal, { method: USED_BY[kind], target: { kind, name: read.name } }).allowed;
+  return "fault" in read ? undefined : { method: USED_BY[kind], target: { kind, name: read.name } };
 }
 
 /**

@@ -29,6 +29,7 @@ import { type ResourceMetadata, resourceMetadataUrl, resourceUrl } from "./princ
 import type { RedemptionStore } from "./redemption/store.ts";
 import type { Repeats } from "./round-trip/repeat.ts";
 import { compileModes } from "./rules/modes.ts";
+import { createScopeHierarchy } from "./scopes.ts";
 import { SeenLists } from "./seen-lists.ts";
 import { createUpstream, type Upstream, type UpstreamOptions } from "./upstream/dispatch.ts";
 
@@ -111,10 +112,17 @@ export async function openSettings(
         : new Held(await openAudit(config, shared), (sinks) => sinks.close()),
     );
     const authenticator = take(
-      before !== undefined && same((from) => [from.config.authentication, from.secrets.jwksFiles])
+      before !== undefined &&
+        same((from) => [
+          ...[from.config.authentication, from.secrets.jwksFiles],
+          from.config.authorization.scopeIncludes,
+        ])
         ? before.parts.authenticator
         : new Held(
-            createAuthenticator(config.authentication, { log, now, jwksFiles: secrets.jwksFiles }),
+            createAuthenticator(config.authentication, {
+              ...{ log, now, jwksFiles: secrets.jwksFiles },
+              covers: createScopeHierarchy(config.authorization.scopeIncludes).covers,
+            }),
             async (made) => made.close?.(),
           ),
     );
@@ -207,6 +215,9 @@ function openRoute(
     config: route,
     resource: resourceUrl(publicUrl, route.path),
     metadataUrl: resourceMetadataUrl(publicUrl, route.path),
+    requiredScopes: new Map(
+      config.authentication.issuers.map(({ issuer, requiredScopes }) => [issuer, requiredScopes]),
+    ),
     upstream,
     credential: secrets.credentials.get(route.path),
     ...compileCapability(route.capability),

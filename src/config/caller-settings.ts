@@ -1,24 +1,11 @@
 /** The sections about callers: who they are, and what they may use. */
 import * as z from "zod";
+import { ALGORITHMS } from "./algorithms.ts";
 import { argumentTest } from "./argument-settings.ts";
 import { duration, flag, glob, httpUrl, label, list, oneOf, path, scopeToken, some, text } from "./fields.ts";
+import { clientCertificates, forwarded } from "./identity-settings.ts";
 
 const MINUTE = 60_000;
-
-/** Signature algorithms an issuer may use: asymmetric ones only, so that a public key can never serve as a MAC secret. */
-export const ALGORITHMS = [
-  "RS256",
-  "RS384",
-  "RS512",
-  "PS256",
-  "PS384",
-  "PS512",
-  "ES256",
-  "ES384",
-  "ES512",
-  "EdDSA",
-  "Ed25519",
-] as const;
 
 const claimName = text("the name of a claim, or a dotted path to one", 128);
 const claims = z.strictObject({
@@ -67,6 +54,10 @@ const issuer = z.strictObject({
 export const authentication = z.strictObject({
   mode: z.enum(["required", "anonymous"]).default("required").describe("Whether callers must bring a token."),
   issuers: list(issuer).default([]).describe("The issuers of access tokens."),
+  clientCertificates: clientCertificates
+    .exactOptional()
+    .describe("Callers who show a client certificate, to server.tls or to a proxy in front."),
+  forwarded: forwarded.exactOptional().describe("Callers whom a proxy or gateway in front has asked already."),
 });
 
 const principal = z.strictObject({
@@ -101,8 +92,32 @@ export const policy = z.strictObject({
     ),
 });
 
+/** One entry of `authorization.scopes`. */
+const scopeRequirement = z.strictObject({
+  methods: some(glob()).exactOptional().describe("Patterns of MCP methods. Default: any."),
+  tools: some(glob()).exactOptional().describe("Patterns of tool names, for methods that name a tool."),
+  prompts: some(glob()).exactOptional().describe("Patterns of prompt names, for methods that name a prompt."),
+  resources: some(glob()).exactOptional().describe("Patterns of resource URIs, for methods that name one."),
+  requires: some(scopeToken()).describe("Scopes that a caller needs for all that fits."),
+});
+
 /** Section `authorization`. */
 export const authorization = z.strictObject({
   default: z.enum(["deny", "allow"]).default("deny").describe("The decision when no policy matches."),
   policies: list(policy).default([]).describe("Who may use which method, tool, prompt and resource."),
+  scopes: list(scopeRequirement)
+    .exactOptional()
+    .describe(
+      "Scopes that operations need beside what policies say; of all entries that fit. Who lacks one is told which to get.",
+    ),
+  scopeIncludes: z
+    .record(scopeToken(), some(scopeToken()), { error: "scopes, each with a list of the scopes it includes" })
+    .exactOptional()
+    .describe("Scope → narrower scopes that whoever has it has too."),
+  scopedLists: z
+    .enum(["whole", "held"])
+    .exactOptional()
+    .describe(
+      "Whether lists show what the caller lacks a scope for and could get it: whole, the default; or only what the scopes held reach.",
+    ),
 });

@@ -11,6 +11,7 @@ import { checkRedis } from "./redis-checks.ts";
 import type { Report, Sound } from "./report.ts";
 import { checkRoutes } from "./route-checks.ts";
 import { checkRules } from "./rule-checks.ts";
+import { checkScopes } from "./scope-checks.ts";
 
 function checkServer({ server, admin }: Sound, report: Report): void {
   if (admin !== undefined && !isLoopback(admin.listen.host)) {
@@ -220,6 +221,7 @@ export function crossCheck(sections: Sound, given: ReadonlySet<string>, report: 
   checkRedis(sections, report);
   checkAuthorization(sections, report);
   checkPolicies(sections, report);
+  checkScopes(sections, report);
   checkCapability(sections, report);
   checkEnvelope(sections, report);
   checkRoundTrip(sections, report);

@@ -6,6 +6,8 @@ import { SECTIONS } from "./schema.ts";
 export interface SchemaNode {
   readonly description?: string;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
+  /** Of a map with free names. */
+  readonly additionalProperties?: SchemaNode | boolean;
   readonly items?: SchemaNode;
   readonly oneOf?: readonly SchemaNode[];
 }
@@ -36,7 +38,9 @@ function nodesAt(path: readonly Step[]): SchemaNode[] {
           ? node.items
           : node.properties !== undefined && Object.hasOwn(node.properties, step)
             ? node.properties[step]
-            : undefined,
+            : typeof node.additionalProperties === "object"
+              ? node.additionalProperties
+              : undefined,
       )
       .filter((node) => node !== undefined);
   }

@@ -76,7 +76,7 @@ function checkMethods(
 }
 
 /** A method, or all of a family for a pattern such as `tool/*`. */
-function nearestMethod(pattern: string): string | undefined {
+export function nearestMethod(pattern: string): string | undefined {
   const methods = [...METHOD_TARGETS.keys()];
   const [family = "", ...rest] = pattern.split("/");
   const families = [...new Set(methods.flatMap((method) => method.split("/").slice(0, -1).slice(0, 1)))];
@@ -85,7 +85,11 @@ function nearestMethod(pattern: string): string | undefined {
 }
 
 /** Names that the methods of the policy never carry, and methods of it that carry none of its names. */
-function checkTargets(policy: Policy, path: readonly Step[], report: Report): void {
+export function checkTargets(
+  policy: Pick<Policy, "methods" | (typeof TARGETS)[number][0]>,
+  path: readonly Step[],
+  report: Report,
+): void {
   const named = TARGETS.filter(([name]) => policy[name] !== undefined);
   const { methods } = policy;
   if (named.length === 0 || methods === undefined || report.lost([...path, "methods"])) return;

@@ -6,6 +6,7 @@ import type { IncomingMessage } from "node:http";
 import type { Server as TlsServer } from "node:https";
 import { isDeepStrictEqual } from "node:util";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { scopesByHeaders } from "../admission.ts";
 import { type AuditRecord, auditPrincipal } from "../audit/record.ts";
 import type { Route } from "../call.ts";
 import { Refusal } from "../errors.ts";
@@ -163,7 +164,10 @@ export function buildServer(parts: ServerParts): Server {
     const { socket } = request.raw;
     const { principal, kind, confirmedBy } = await authenticator.authenticate(
       { headers, method: request.method, peer: { address: socket.remoteAddress ?? "" } },
-      { url: route.resource, audiences: route.config.audiences, metadataUrl: route.metadataUrl },
+      {
+        ...{ url: route.resource, audiences: route.config.audiences, metadataUrl: route.metadataUrl },
+        furtherScopes: (principal) => scopesByHeaders(gateway.authorizer, principal, headers),
+      },
     );
     journey.principal = principal;
     journey.draft.principal = auditPrincipal(principal);
@@ -247,7 +251,7 @@ export function buildServer(parts: ServerParts): Server {
       );
     }
     if (refusal instanceof ToolErrorRejection && id !== null) {
-      return reply.code(200).header("content-type", "application/json").send(toolErrorBody(id));
+      return reply.code(200).header("content-type", "application/json").send(toolErrorBody(id, code));
     }
     const { httpStatus } = settings.loaded.config.errors;
     const answer = errorAnswer(refusal, { id, requestId, httpStatus });

@@ -87,7 +87,7 @@ export function compose(kinds: readonly CredentialAuthenticator[], composition: 
         }
         return identity;
       } catch (error) {
-        throw refusalOf(error, partsOf(resource));
+        throw refusalOf(error, partsOf(resource), resource);
       }
     },
     ready: () => kinds.length === 0 || kinds.some((kind) => kind.available()),
@@ -128,12 +128,15 @@ function refuseUnclaimed({ authorization }: Credentials, parts: ChallengeParts):
   return refuse(`token_${authorization.fault}`, parts);
 }
 
-function refusalOf(error: unknown, parts: ChallengeParts): unknown {
+function refusalOf(error: unknown, parts: ChallengeParts, { furtherScopes }: Resource): unknown {
   if (error instanceof CredentialFault) {
     const cause = error.cause === undefined ? {} : { cause: error.cause };
     return refuseInvalid(error.message, parts, { ...cause, owner: error.owner });
   }
-  if (error instanceof ScopeFault) return refuseScope({ ...parts, scopes: error.scopes }, error.owner);
+  if (error instanceof ScopeFault) {
+    const scopes = new Set([...error.scopes, ...(furtherScopes?.(error.principal) ?? [])]);
+    return refuseScope({ ...parts, scopes: [...scopes] }, error.owner);
+  }
   if (error instanceof IssuerUnavailable) {
     return new Refusal("issuer_unavailable", "issuer_unavailable", { cause: error });
   }

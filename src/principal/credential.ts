@@ -3,7 +3,14 @@
  * is decided by what the request carries, before anything is verified (authenticators.ts); one that fails is the last word.
  */
 import type { Authorization } from "./bearer.ts";
-import type { CredentialKind, Owner, Presented, Principal, Resource } from "./principal.ts";
+import {
+  type CredentialKind,
+  type Owner,
+  ownerOf,
+  type Presented,
+  type Principal,
+  type Resource,
+} from "./principal.ts";
 
 /** What a request presents, the `Authorization` header read once for all. Nothing of it is verified. */
 export interface Credentials {
@@ -60,14 +67,22 @@ export class ScopeFault extends Error {
   override readonly name = "ScopeFault";
   /** All that were needed, not only those that lack. */
   readonly scopes: readonly string[];
-  readonly owner: Owner;
+  readonly principal: Principal;
 
-  constructor(scopes: readonly string[], owner: Owner) {
+  constructor(scopes: readonly string[], principal: Principal) {
     super("scope");
     this.scopes = scopes;
-    this.owner = owner;
+    this.principal = principal;
+  }
+
+  get owner(): Owner {
+    const { issuer, subject, client } = this.principal;
+    return ownerOf(issuer, subject, client);
   }
 }
+
+/** Whether scopes cover what is needed, with all that they include (`authorization.scopeIncludes`). */
+export type Covers = (scopes: readonly string[], needed: readonly string[]) => boolean;
 
 /** Nothing can be said about a credential now, good or bad: an outage, which is never told as a bad credential. */
 export class IssuerUnavailable extends Error {

@@ -7,9 +7,11 @@
 import type { JWTPayload } from "jose";
 import type { Config } from "../config/schema.ts";
 import type { Log } from "../log.ts";
+import { createScopeHierarchy } from "../scopes.ts";
 import { checkToken, detailOf, peekIssuer, SIGNATURES, signedClaims, TokenFault } from "./access-token.ts";
 import { ClaimError, ownerByClaims, principalOf } from "./claims.ts";
 import {
+  type Covers,
   type CredentialAuthenticator,
   CredentialFault,
   type Identity,
@@ -18,7 +20,7 @@ import {
 } from "./credential.ts";
 import { createDocumentReader, type DocumentReader } from "./document.ts";
 import { fileKeys, type IssuerKeys, RemoteKeys } from "./jwks.ts";
-import { type Owner, ownerOf, type Principal, type Resource } from "./principal.ts";
+import type { Owner, Principal, Resource } from "./principal.ts";
 import { TokenCache, tokenDigest } from "./token-cache.ts";
 
 const CACHED_TOKENS = 10_000;
@@ -49,6 +51,8 @@ export interface JwtDeps {
   readonly jwksFiles: ReadonlyMap<string, unknown>;
   /** Milliseconds for one document of an issuer; 5000 when absent. */
   readonly fetchTimeout?: number;
+  /** How scopes include each other; each only itself when absent. */
+  readonly covers?: Covers;
 }
 
 /**
@@ -61,6 +65,7 @@ export function createJwtAuthenticator(
   deps: JwtDeps,
 ): CredentialAuthenticator {
   const now = deps.now ?? Date.now;
+  const covers = deps.covers ?? createScopeHierarchy().covers;
   const reader = createDocumentReader(deps.fetchTimeout ?? FETCH_TIMEOUT_MS);
   const issuers = new Map<string, Issuer>();
   for (const config of configured) {
@@ -87,8 +92,8 @@ export function createJwtAuthenticator(
   function admit({ identity, issuer }: Verified): Identity {
     const { principal } = identity;
     const { requiredScopes } = issuer.config;
-    if (requiredScopes.every((scope) => principal.scopes.includes(scope))) return identity;
-    throw new ScopeFault(requiredScopes, ownerOf(principal.issuer, principal.subject, principal.client));
+    if (covers(principal.scopes, requiredScopes)) return identity;
+    throw new ScopeFault(requiredScopes, principal);
   }
 
   async function verify(token: string, digest: string, resource: Resource): Promise<Identity> {

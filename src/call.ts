@@ -12,7 +12,7 @@ import type { Target } from "./mcp/methods.ts";
 import type { ModesByTool } from "./rules/modes.ts";
 import type { SeenLists } from "./seen-lists.ts";
 import type { TaskUse } from "./tasks/task-id.ts";
-import type { Credential } from "./upstream/credentials.ts";
+import type { CredentialSource } from "./upstream/credential-source.ts";
 import type { Upstream } from "./upstream/dispatch.ts";
 
 /** What a server may be let to ask (configuration `capability.allow`). */
@@ -28,7 +28,8 @@ export interface Route {
   /** By issuer: the scopes that all its tokens need. */
   readonly requiredScopes: ReadonlyMap<string, readonly string[]>;
   readonly upstream: Upstream;
-  readonly credential: Credential | undefined;
+  /** Where the credential for its server comes from. */
+  readonly credentials: CredentialSource;
   /** What this route lets a server ask while it answers a call of `tool`. */
   allowedAsks(tool: string | undefined): ReadonlySet<Ask>;
   /** What the client must have declared for a call of `tool`; of a hidden one no more is told than of a name nobody has. */

@@ -86,6 +86,18 @@ export const REFUSALS = {
   unknown_prompt: { status: 200, rpc: -32602, message: "Unknown prompt" },
   unknown_resource: { status: 200, rpc: -32602, message: "Resource not found" },
   arguments_forbidden: { status: 403, rpc: -32602, message: "Policy does not allow these arguments" },
+  // approval
+  approval_required: {
+    status: 403,
+    rpc: -32603,
+    message:
+      "Policy asks for the user's approval of this request, and only clients of MCP revision 2026-07-28 can be asked for it",
+  },
+  approval_declined: {
+    status: 403,
+    rpc: -32603,
+    message: "The user did not approve this request, and it was not carried out",
+  },
   // tasks
   unknown_task: { status: 200, rpc: -32602, message: "Task not found" },
   // capability
@@ -127,6 +139,29 @@ export const REFUSALS = {
     status: 403,
     rpc: -32603,
     message: "The request went through more rounds, or took longer, than the gateway allows",
+  },
+  // credential for the upstream
+  identity_required: {
+    status: 403,
+    rpc: -32600,
+    message:
+      "The MCP server is called in the caller's name, which this request does not say in the way that needs: bring an access token",
+  },
+  credential_refused: {
+    status: 403,
+    rpc: -32603,
+    message: "The authorization server grants no access to the MCP server in the caller's name",
+  },
+  credential_unavailable: {
+    status: 503,
+    rpc: -32603,
+    message: "No credential for the MCP server can be had now; nothing was spent, try again",
+    retryAfter: 2,
+  },
+  credential_fault: {
+    status: 502,
+    rpc: -32603,
+    message: "The gateway could not get a usable credential for the MCP server; nothing was spent",
   },
   // upstream and store
   upstream_fault: { status: 502, rpc: -32603, message: "The MCP server broke the protocol" },

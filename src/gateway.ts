@@ -1,13 +1,15 @@
 /**
  * The gateway: one list of stages that every request runs down once. Each may refuse, none may be skipped.
  *
- *   request    framing → principal → json → protocol → tasks → authorization → capability → retry → upstream
+ *   request    framing → principal → json → protocol → tasks → authorization → capability → retry → approval → upstream
  *   response   message → protocol → questions → seal → lists (response.ts, answer.ts) → outcome → audit
  *
  * Stages throw refusals; `http/server.ts` maps them once. Legacy traffic leaves the list after `protocol` (legacy.ts).
  */
 import type { FastifyReply } from "fastify";
 import { admit } from "./admission.ts";
+import { askConsent, noteConsent, refuseDeclined } from "./approval/asking.ts";
+import { type Consents, judgeConsent } from "./approval/consent.ts";
 import { auditArguments, auditChain, auditMethod } from "./audit/record.ts";
 import type { Authorizer } from "./authorization.ts";
 import type { Call } from "./call.ts";
@@ -42,12 +44,15 @@ import {
 import type { Versions } from "./seen-lists.ts";
 import { listenedEdits, openTaskRequest, openTasks } from "./tasks/request.ts";
 import { modernHeaders } from "./upstream/credentials.ts";
+import { obtain } from "./upstream/obtain.ts";
 import { send } from "./upstream/send.ts";
 
 /** What the stages work with; opened once at start. */
 export interface Gateway extends Witnesses {
   readonly config: Config;
   readonly authorizer: Authorizer;
+  /** What needs the user's consent, and how it is asked for. */
+  readonly consents: Consents;
   readonly roundTrip: RoundTripContext;
   /** Where answers are kept for a repeat, if they are. */
   readonly repeats: Repeats | undefined;
@@ -93,7 +98,7 @@ export async function serve(
   // tasks
   const tasks = openTasks(gateway.roundTrip, journey, doc, message);
   // authorization
-  const { target, refusal } = admit(gateway.authorizer, journey, doc, message, tasks);
+  const { target, refusal, approvals } = admit(gateway.authorizer, journey, doc, message, tasks);
   const tool = target?.kind === "tool" ? target.name : undefined;
   journey.modes = journey.route.modes(tool, refusal !== undefined);
   judgeRequest(journey, doc, message);
@@ -125,7 +130,7 @@ export async function serve(
   };
   const narrowed =
     message.meta === undefined ? [] : narrow(doc, message.meta, call.allow, tasks !== undefined);
-  return forward(gateway, call, { narrowed, refusal }, reply);
+  return forward(gateway, call, { narrowed, refusal, approvals }, reply);
 }
 
 /** Scans a client's body. @throws Refusal `parse_error`, naming the kind of fault but no content */
@@ -159,14 +164,11 @@ async function notify(
     return;
   }
   journey.enter(gateway.limits, "request");
-  const headers = modernHeaders(
-    journey.headers,
-    { method: message.method, target: undefined, version },
-    journey.route.credential,
-  );
+  const headers = modernHeaders(journey.headers, { method: message.method, target: undefined, version });
   const response = await send(journey, {
     method: "POST",
     headers,
+    credential: await obtain(journey),
     body: doc.bytes,
     openEnded: false,
     release: undefined,
@@ -181,13 +183,17 @@ async function notify(
 
 /**
  * The rest of the request half: retry, redeem, send; then the answer.
- * @param judged what policy made of the request. What it hides goes the way of an unknown name up to the server's door: no
+ * @param judged what policy made of the request, and which policies may ask for consent. What it hides goes the way of an unknown name up to the server's door: no
  *   check before it may tell the two apart. Nothing of it is redeemed.
  */
 async function forward(
   gateway: Gateway,
   call: Call,
-  judged: { readonly narrowed: readonly Edit[]; readonly refusal: Refusal | undefined },
+  judged: {
+    readonly narrowed: readonly Edit[];
+    readonly refusal: Refusal | undefined;
+    readonly approvals: readonly string[];
+  },
   reply: FastifyReply,
 ): Promise<void> {
   const { journey, message, doc } = call;
@@ -199,13 +205,25 @@ async function forward(
   const body = splice(doc.bytes, [...judged.narrowed, ...retry.edits, ...listenedEdits(call)]);
   const name = call.tasks?.own?.claims.task ?? mirroredName(doc, message);
   const mirrored = { method: message.method, target: name, version: call.version };
-  const headers = modernHeaders(journey.headers, mirrored, journey.route.credential);
+  const headers = modernHeaders(journey.headers, mirrored);
   if (judged.refusal !== undefined) throw judged.refusal;
   judgeParams(journey, doc, call.params, annotationsOf(call));
+  // approval
+  const consent = judgeConsent(gateway.consents, call, judged.approvals, retry);
+  if (consent.kind === "ask") return askConsent(gateway, call, consent.question, reply);
+  if (consent.kind !== "free") noteConsent(gateway, call, consent);
+  // Before anything is spent: a credential that cannot be had leaves the state as good as it was.
+  const obtained = obtain(journey);
+  const credential = obtained instanceof Promise ? await obtained : obtained;
   const spent = retry.kind === "retry" ? await spend(gateway, call, retry.claims) : undefined;
   if (spent !== undefined && "again" in spent) return repeat(gateway, call, spent.again, reply);
+  if (consent.kind === "refused" && retry.kind === "retry")
+    throw refuseDeclined(gateway, call, retry.claims, consent.action);
   // upstream
-  const response = await send(journey, { method: "POST", headers, body, openEnded, release: spent?.release });
+  const response = await send(journey, {
+    ...{ method: "POST", headers, credential, body, openEnded },
+    release: spent?.release,
+  });
   await answer(gateway, call, retry.kind === "retry" ? retry.claims : undefined, response, reply);
 }
 

@@ -21,6 +21,7 @@ import { type parseClientMessage, parseServerMessage } from "./mcp/message.ts";
 import { printLegacyEvent, type SseEvent } from "./sse.ts";
 import { legacyHeaders } from "./upstream/credentials.ts";
 import type { UpstreamResponse } from "./upstream/dispatch.ts";
+import { obtain } from "./upstream/obtain.ts";
 import { send } from "./upstream/send.ts";
 
 /** One legacy POST, parsed. */
@@ -52,13 +53,19 @@ export async function serveLegacy(
   post: LegacyPost,
 ): Promise<void> {
   const { doc, message, version } = post;
-  if ("method" in message) authorize(gateway.authorizer, journey, doc, message);
+  if ("method" in message) {
+    const { target, approvals } = authorize(gateway.authorizer, journey, doc, message);
+    const hints = target === undefined ? undefined : journey.route.seen.hintsOf(target.name);
+    const [demand] = gateway.consents.policies.demanded(approvals, hints);
+    if (demand !== undefined) throw new Refusal("approval_required", "legacy");
+  }
   const method = "method" in message ? message.method : undefined;
-  const headers = legacyHeaders(journey.headers, "POST", version, journey.route.credential);
+  const headers = legacyHeaders(journey.headers, "POST", version);
   journey.enter(gateway.limits, "request");
   const response = await send(journey, {
     method: "POST",
     headers,
+    credential: await obtain(journey),
     body: doc.bytes,
     openEnded: true,
     release: undefined,
@@ -78,10 +85,11 @@ export async function serveSession(
     throw new Refusal("method_not_allowed", "modern_get", { headers: { allow: "POST" } });
   }
   journey.draft.era = "legacy";
-  const headers = legacyHeaders(journey.headers, method, version, journey.route.credential);
+  const headers = legacyHeaders(journey.headers, method, version);
   const response = await send(journey, {
     method,
     headers,
+    credential: await obtain(journey),
     body: null,
     openEnded: true,
     release: undefined,

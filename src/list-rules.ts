@@ -2,6 +2,7 @@
  * Rules of lists as the server sent them, before anything is taken out for one caller: which parameters go into headers, and whether
  * the list may be kept. What is learnt is remembered for the calls that follow (seen-lists.ts).
  */
+import { noteHints } from "./approval/hints.ts";
 import type { Call } from "./call.ts";
 import type { JsonText, Node } from "./json/scan.ts";
 import { isList } from "./lists.ts";
@@ -31,7 +32,8 @@ const NAME_BUDGET = 32 * 1024;
 export function judgeLists(call: Call, doc: JsonText, result: Node): ListVerdict {
   const { method } = call.message;
   if (!isList(method) && method !== "server/discover") return NOTHING;
-  const { seen } = call.journey.route;
+  const { seen, readsHints } = call.journey.route;
+  if (readsHints) noteHints(doc, doc.get(result, "tools"), seen);
   const dropped = judgeTools(call, doc, doc.get(result, "tools"), seen);
   return { dropped, unshared: isList(method) && judgePage(call, doc, result, seen) };
 }

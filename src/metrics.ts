@@ -47,8 +47,12 @@ export interface Metrics {
   redemption(outcome: string): void;
   /** An answer was to be kept for a repeat, or to be found for one. */
   result(outcome: "kept" | "too_large" | "not_kept" | "returned" | "not_found"): void;
+  /** A user was asked for consent, or answered: once for each policy that asks. */
+  approval(policies: readonly string[], outcome: "asked" | "accept" | "decline" | "cancel"): void;
   /** A rule was broken, and its mode says what became of it. */
   finding(route: string, rule: string, mode: string): void;
+  /** A credential for a route's upstream was obtained, used again, dropped after a 401, or could not be had. */
+  credential(route: string, kind: string, outcome: string): void;
   /** Drops the series of all other routes, so that their number is bounded by what is served. */
   keepRoutes(paths: ReadonlySet<string>): Promise<void>;
   /** The exposition text and its media type. */
@@ -108,10 +112,22 @@ export function createMetrics(sources: {
     labelNames: ["route", "rule", "mode"],
     registers,
   });
+  const approvals = new Counter({
+    name: "sealgate_approvals_total",
+    help: "Users asked for consent, and what they answered, by policy",
+    labelNames: ["policy", "outcome"],
+    registers,
+  });
   const results = new Counter({
     name: "sealgate_results_total",
     help: "Answers that were to be kept for a repeat, and repeats that asked for one, by outcome",
     labelNames: ["outcome"],
+    registers,
+  });
+  const credentials = new Counter({
+    name: "sealgate_upstream_credentials_total",
+    help: "Credentials for upstreams that are made or granted, by kind and outcome",
+    labelNames: ["route", "kind", "outcome"],
     registers,
   });
   const latency = new Histogram({
@@ -253,8 +269,12 @@ export function createMetrics(sources: {
       if (record.state !== undefined) opens.inc({ route, result: record.state });
     },
     redemption: (outcome) => redemptions.inc({ outcome }),
+    approval(policies, outcome) {
+      for (const policy of policies) approvals.inc({ policy, outcome });
+    },
     result: (outcome) => results.inc({ outcome }),
     finding: (route, rule, mode) => findings.inc({ route, rule, mode }),
+    credential: (route, kind, outcome) => credentials.inc({ route, kind, outcome }),
     async keepRoutes(paths) {
       for (const metric of registry.getMetricsAsArray() as unknown as Series[]) {
         for (const { labels } of (await metric.get()).values) {

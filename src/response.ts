@@ -84,11 +84,11 @@ export async function answer(
 }
 
 /** Keeps the answer of a run for its owner's repeat, where that is on; the client does not wait for it. */
-function keep(
-  { repeats, roundTrip, metrics }: Gateway,
+export function keep(
+  { repeats, roundTrip, metrics }: Pick<Gateway, "repeats" | "roundTrip" | "metrics">,
   call: Call,
   redeemed: Claims,
-  final: Final,
+  final: Pick<Final, "outcome" | "bytes" | "sealed">,
   status: number,
 ): void {
   if (repeats === undefined) return;

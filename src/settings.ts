@@ -4,6 +4,7 @@
  * shared, so that a changed policy costs neither connections nor the keys of issuers.
  */
 import { isDeepStrictEqual } from "node:util";
+import { ApprovePolicies } from "./approval/policy.ts";
 import { type AuditLog, openAuditLog } from "./audit/sinks.ts";
 import { createAuthorizer } from "./authorization.ts";
 import type { Route } from "./call.ts";
@@ -31,7 +32,12 @@ import type { Repeats } from "./round-trip/repeat.ts";
 import { compileModes } from "./rules/modes.ts";
 import { createScopeHierarchy } from "./scopes.ts";
 import { SeenLists } from "./seen-lists.ts";
+import { type AssertionSigner, openAssertionSigner } from "./upstream/assertion-keys.ts";
+import type { CredentialSource } from "./upstream/credential-source.ts";
 import { createUpstream, type Upstream, type UpstreamOptions } from "./upstream/dispatch.ts";
+import { credentialOptions, openCredentials } from "./upstream/open.ts";
+
+type ConfiguredRoute = Config["routes"][number];
 
 /** See the file's header. */
 export interface Settings {
@@ -41,6 +47,8 @@ export interface Settings {
   readonly routes: ReadonlyMap<string, Route>;
   /** Protected resource metadata, by path. */
   readonly documents: ReadonlyMap<string, ResourceMetadata>;
+  /** Signs identity assertions, and has their public keys. */
+  readonly signer: AssertionSigner | undefined;
   readonly authenticator: Authenticator;
   readonly reach: Reach;
   readonly parts: Parts;
@@ -50,6 +58,11 @@ export interface Settings {
 interface Parts {
   readonly audit: Held<AuditLog>;
   readonly authenticator: Held<Authenticator>;
+  /** By route. */
+  readonly credentials: ReadonlyMap<
+    string,
+    { readonly options: unknown; readonly held: Held<CredentialSource> }
+  >;
   /** By route. */
   readonly upstreams: ReadonlyMap<
     string,
@@ -138,20 +151,34 @@ export async function openSettings(
         return [route.path, { options, held: take(held), seen }] as const;
       }),
     );
+    const { assertions } = config;
+    const signer = assertions && (await openAssertionSigner(secrets.assertionKeys, assertions.primary));
+    const count = shared.metrics.credential;
+    const credentials = new Map(
+      config.routes.map((route) => {
+        const options = credentialOptions(loaded, route);
+        const known = before?.parts.credentials.get(route.path);
+        const held =
+          known !== undefined && isDeepStrictEqual(known.options, options)
+            ? known.held
+            : new Held(openCredentials(loaded, route, { signer, log, now, count }), (source) =>
+                source.close(),
+              );
+        return [route.path, { options, held: take(held) }] as const;
+      }),
+    );
     const routes = new Map(
-      [...upstreams].map(([path, { held, seen }], index) => [
-        path,
-        openRoute(loaded, config.routes[index] as Config["routes"][number], held.value, seen),
-      ]),
+      config.routes.map((route) => [route.path, openRoute(loaded, route, { upstreams, credentials })]),
     );
     const settings: Settings = {
       loaded,
       gateway: openGateway(config, audit.value, shared),
       routes,
       documents: metadataDocuments(config),
+      signer,
       authenticator: authenticator.value,
       reach: createReach(config.server),
-      parts: { audit, authenticator, upstreams },
+      parts: { audit, authenticator, credentials, upstreams },
     };
     return new Held(settings, close);
   } catch (error) {
@@ -187,6 +214,7 @@ function openGateway(config: Config, audit: AuditLog, shared: ProcessParts): Gat
   return {
     config,
     authorizer: createAuthorizer(config.authorization),
+    consents: { policies: new ApprovePolicies(config.authorization), code: () => "" },
     roundTrip: { ...envelope, keys, maxTokenBytes, store, overrides, now, random },
     needs,
     repeats,
@@ -198,32 +226,36 @@ function openGateway(config: Config, audit: AuditLog, shared: ProcessParts): Gat
   };
 }
 
-function upstreamOptions({ secrets }: LoadedConfig, route: Config["routes"][number]): UpstreamOptions {
-  const { url, timeouts, tls } = route.upstream;
-  const ca = secrets.upstreamCas.get(route.path);
-  return { url, timeouts, tls: { ...optional("ca", ca), ...optional("servername", tls?.servername) } };
+function upstreamOptions({ secrets }: LoadedConfig, { path, upstream }: ConfiguredRoute): UpstreamOptions {
+  const { url, timeouts, tls } = upstream;
+  const ca = secrets.upstreamCas.get(path);
+  const pair = secrets.upstreamPairs.get(path);
+  return {
+    url,
+    timeouts,
+    tls: { ...optional("ca", ca), ...pair, ...optional("servername", tls?.servername) },
+  };
 }
 
 function openRoute(
-  { config, secrets }: LoadedConfig,
-  route: Config["routes"][number],
-  upstream: Upstream,
-  seen: SeenLists,
+  { config }: LoadedConfig,
+  route: ConfiguredRoute,
+  { upstreams, credentials }: Pick<Parts, "upstreams" | "credentials">,
 ): Route {
   const { publicUrl } = config.server;
+  const upstream = upstreams.get(route.path);
+  const source = credentials.get(route.path);
+  if (upstream === undefined || source === undefined) throw new Error(`${route.path} was not opened`);
   return {
     config: route,
     resource: resourceUrl(publicUrl, route.path),
     metadataUrl: resourceMetadataUrl(publicUrl, route.path),
-    requiredScopes: new Map(
-      config.authentication.issuers.map(({ issuer, requiredScopes }) => [issuer, requiredScopes]),
-    ),
-    upstream,
-    credential: secrets.credentials.get(route.path),
+    upstream: upstream.held.value,
+    credentials: source.held.value,
     ...compileCapability(route.capability),
     addresses: compileAddresses(config, route),
     modes: compileModes(route.rules),
-    seen,
+    seen: upstream.seen,
   };
 }
 

@@ -10,6 +10,7 @@ import type { Target } from "../mcp/methods.ts";
 import type { Confirmation } from "../principal/credential.ts";
 import type { CredentialKind, Principal } from "../principal/principal.ts";
 import type { NotedFinding } from "../rules/finding.ts";
+import type { UpstreamCredentialKind } from "../upstream/credential-source.ts";
 
 /** How a request ended. */
 export type Outcome =
@@ -82,8 +83,21 @@ export interface AuditRecord {
   readonly rules?: readonly NotedFinding[];
   /** Kinds of the questions that went out with this answer. */
   readonly asked?: readonly string[];
+  /**
+   * The consent that policy asks for: the policies, and digests (base64url SHA-256) of the message and of the form that the user was
+   * shown. `action` is what the user did, where this request brought the answer; `fields` what was filled in, where policy keeps it.
+   */
+  readonly approval?: {
+    readonly policies: readonly string[];
+    readonly message: string;
+    readonly schema: string;
+    readonly action?: "accept" | "decline" | "cancel";
+    readonly fields?: Readonly<Record<string, string>>;
+  };
   /** Actions of the answers that came with this request. */
   readonly answers?: readonly string[];
+  /** The kind of credential that was to go to the server. */
+  readonly credential?: UpstreamCredentialKind;
   readonly upstreamStatus?: number;
   readonly latencyMs: number;
 }

@@ -2,7 +2,7 @@
  * The one error mapper: turns a refusal into status, headers and bytes. Nothing else writes an error.
  * Internals (addresses, stack, cause) have no way into a body: only the table of `errors.ts` and `Refusal.data` do.
  */
-import { Refusal, type RefusalCode } from "../errors.ts";
+import { REFUSALS, Refusal, type RefusalCode } from "../errors.ts";
 
 /** What a refusal becomes on the wire. */
 export interface ErrorAnswer {
@@ -65,19 +65,22 @@ export function asRefusal(thrown: unknown): Refusal {
   return thrown instanceof Refusal ? thrown : new Refusal("internal", "unexpected", { cause: thrown });
 }
 
+/** What a model reads. */
+const TOOL_ERRORS: Readonly<Partial<Record<RefusalCode, string>>> = {
+  invalid_request_state:
+    "The confirmation for this call is invalid or expired, so the call was not carried out. Call the tool again without requestState to be asked anew.",
+  approval_declined:
+    "The user was asked to approve this call and did not, so it was not carried out. Do not call it again unless the user asks for it.",
+};
+
 /**
- * The `roundTrip.rejection: tool-error` channel: a tool result that a model can read and act on.
+ * A refusal as a tool result that a model can read and act on: a bad state with `roundTrip.rejection: tool-error`, and the user's no.
  * Its bytes are as fixed as those of the error.
  */
-export function toolErrorBody(id: string): string {
+export function toolErrorBody(id: string, code: RefusalCode = "invalid_request_state"): string {
   const result = {
     resultType: "complete",
-    content: [
-      {
-        type: "text",
-        text: "The confirmation for this call is invalid or expired, so the call was not carried out. Call the tool again without requestState to be asked anew.",
-      },
-    ],
+    content: [{ type: "text", text: TOOL_ERRORS[code] ?? REFUSALS[code].message }],
     isError: true,
   };
   return `{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify(result)}}`;

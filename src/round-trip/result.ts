@@ -5,7 +5,7 @@
 import { requestIdDigest } from "../binding.ts";
 import type { Call } from "../call.ts";
 import { checkQuestions } from "../capability/check.ts";
-import type { Asked, Claims } from "../envelope/format.ts";
+import type { Approval, Asked, Claims, Sealed } from "../envelope/format.ts";
 import { seal } from "../envelope/seal.ts";
 import { Refusal } from "../errors.ts";
 import type { JsonText, Node } from "../json/scan.ts";
@@ -47,12 +47,30 @@ export function sealRound(
   checkQuestions(questions, call.declared, call.allow);
   if (requests !== undefined) judgeQuestions(call, doc, requests);
   if (state !== undefined) judgeState(call, state);
-  const claims = nextClaims(context, call, before, questions, state);
+  const claims = nextClaims(context, call, before, questions.map(asAsked), state);
   const token = seal(context.keys.ring, context.audience, claims, context.random);
   if (token.length > context.maxTokenBytes) throw new Refusal("upstream_fault", "state_too_large");
   const remove = new Set(["ttlMs", "cacheScope"]);
   if (requests !== undefined && doc.kind(requests) === "null") remove.add("inputRequests");
   return { edits: editObject(doc, result, { set: { requestState: JSON.stringify(token) }, remove }), claims };
+}
+
+/**
+ * Seals the gateway's own question for consent, which begins a chain. No server has been asked anything.
+ * @throws Refusal `round_limit`, `store_unavailable`, `invalid_request_state` for a caller or a route that is revoked, and
+ *   `question_forbidden` for a question that no answer could bring back
+ */
+export function sealConsent(
+  context: RoundTripContext,
+  call: Call,
+  approval: Approval,
+  question: Extract<Asked, { readonly kind: "form" }>,
+): { readonly token: Sealed; readonly claims: Claims } {
+  if (isRevoked(context, call, begun(call))) throw new Refusal("invalid_request_state", "revoked");
+  const claims = { ...nextClaims(context, call, undefined, [question], undefined), approval };
+  const token = seal(context.keys.ring, context.audience, claims, context.random);
+  if (token.length > context.maxTokenBytes) throw new Refusal("question_forbidden", "approval_too_large");
+  return { token, claims };
 }
 
 /**
@@ -105,7 +123,7 @@ function nextClaims(
   context: RoundTripContext,
   call: Call,
   before: Claims | undefined,
-  questions: readonly Question[],
+  asked: readonly Asked[],
   state: string | undefined,
 ): Claims {
   const { maxRounds, maxAge } = call.journey.route.config.roundTrip;
@@ -130,8 +148,9 @@ function nextClaims(
     chainIat,
     ...presented(call),
     requestId: requestIdDigest(call.message.id),
-    asked: questions.map(asAsked),
+    asked,
     epoch,
+    ...(call.consent === undefined ? {} : { approval: call.consent }),
     ...(state === undefined ? {} : { state }),
   };
 }

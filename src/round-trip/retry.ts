@@ -51,7 +51,7 @@ export type Retry =
       readonly answers: readonly string[];
     };
 
-/** A bad state on a route with `rejection: tool-error`: same cause, other channel. */
+/** A refusal that a caller of a tool gets as a result: a bad state with `rejection: tool-error`, and the user's no. */
 export class ToolErrorRejection extends Refusal {}
 
 /**
@@ -85,6 +85,14 @@ export function openRetry(context: RoundTripContext, call: Call): Retry {
     const refuse = (): Refusal => new Refusal("same_request_id", "same_request_id");
     call.journey.judge([{ rule: "mrtr/same-request-id", detail: "same_request_id" }], refuse);
   }
+  // The gateway's own question: its answer is for the gateway, which judges it (approval/consent.ts), and the server gets the first call.
+  if (claims.approval?.given === false)
+    return {
+      kind: "retry",
+      edits: dropMembers(call, ["requestState", "inputResponses"]),
+      claims,
+      answers: [],
+    };
   checkStillAllowed(claims.asked, call.allow);
   const { edits, findings } =
     answers === undefined ? { edits: [], findings: [] } : checkAnswers(doc, answers, claims.asked);
@@ -216,8 +224,11 @@ function answersAlone(call: Call): Retry {
   }
 }
 
-/** The three channels for a bad state: the frozen error, a tool result, or asking again. */
-function rejectState(call: Call, fault: EnvelopeFault): Retry {
+/**
+ * The three channels for a bad state: the frozen error, a tool result, or asking again.
+ * @throws Refusal but for the last
+ */
+export function rejectState(call: Call, fault: EnvelopeFault): Retry {
   if (call.journey.route.config.roundTrip.rejection === "reprompt" && !refusesAnything(call)) {
     return { kind: "reprompt", edits: dropMembers(call, ["requestState", "inputResponses"]), fault };
   }
@@ -229,6 +240,13 @@ export function rejection({ journey, message }: Call, fault: EnvelopeFault): Ref
   const toTheModel =
     journey.route.config.roundTrip.rejection === "tool-error" && message.method === "tools/call";
   return toTheModel ? new ToolErrorRejection("invalid_request_state", fault) : refuseState(fault);
+}
+
+/** The user's no to the gateway's own question, told to the model where there is one. */
+export function declined({ message }: Call, action: "decline" | "cancel"): Refusal {
+  return message.method === "tools/call"
+    ? new ToolErrorRejection("approval_declined", action)
+    : new Refusal("approval_declined", action);
 }
 
 const refuseState = (fault: EnvelopeFault): Refusal => new Refusal("invalid_request_state", fault);

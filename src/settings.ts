@@ -5,6 +5,8 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { ApprovePolicies } from "./approval/policy.ts";
+import type { Allowances } from "./allowance/allowance.ts";
+import { callerLimits } from "./allowance/settings.ts";
 import { type AuditLog, openAuditLog } from "./audit/sinks.ts";
 import { createAuthorizer } from "./authorization.ts";
 import type { Route } from "./call.ts";
@@ -20,6 +22,7 @@ import { metadataDocuments } from "./http/metadata.ts";
 import { createReach, type Reach } from "./http/origin.ts";
 import type { Keys } from "./keys.ts";
 import type { Limits } from "./limits.ts";
+import type { Load } from "./load.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Output } from "./output.ts";
@@ -89,6 +92,9 @@ export interface ProcessParts {
   readonly overrides: Overrides;
   readonly needs: Needs;
   readonly limits: Limits;
+  /** Callers are counted on through a change of limits. */
+  readonly allowances: Allowances;
+  readonly load: Load;
   readonly metrics: Metrics;
   /** Instead of the configured sinks. */
   readonly audit: AuditLog | undefined;
@@ -119,6 +125,7 @@ export async function openSettings(
     return held;
   };
   try {
+    shared.allowances.prepare(config.routes.map(callerLimits));
     const audit = take(
       before !== undefined && same((from) => from.config.audit.sinks)
         ? before.parts.audit
@@ -208,6 +215,7 @@ function openAudit(config: Config, { audit, log, stdout }: ProcessParts): Promis
 function openGateway(config: Config, audit: AuditLog, shared: ProcessParts): Gateway {
   const { envelope } = config;
   const { keys, store, overrides, needs, repeats, now, random, limits, metrics, log } = shared;
+  const { allowances, load } = shared;
   // Nobody is asked for an answer that would be too large to bring.
   const largest = tokenBytesFor(envelope.maxStateBytes, envelope.maxSchemaBytes);
   const maxTokenBytes = Math.min(largest, config.server.limits.body);
@@ -219,6 +227,8 @@ function openGateway(config: Config, audit: AuditLog, shared: ProcessParts): Gat
     needs,
     repeats,
     limits,
+    allowances,
+    load,
     metrics,
     audit,
     log,
@@ -250,9 +260,14 @@ function openRoute(
     config: route,
     resource: resourceUrl(publicUrl, route.path),
     metadataUrl: resourceMetadataUrl(publicUrl, route.path),
+    requiredScopes: new Map(
+      config.authentication.issuers.map(({ issuer, requiredScopes }) => [issuer, requiredScopes]),
+    ),
     upstream: upstream.held.value,
     credentials: source.held.value,
+    readsHints: config.authorization.policies.some(({ when }) => when !== undefined),
     ...compileCapability(route.capability),
+    limits: callerLimits(route),
     addresses: compileAddresses(config, route),
     modes: compileModes(route.rules),
     seen: upstream.seen,

@@ -4,6 +4,7 @@
  */
 import { isLoopback, isPrivate, parseUrl, printListen, sameListen } from "./addresses.ts";
 import { checkCapability } from "./capability-checks.ts";
+import { allows } from "./consent-checks.ts";
 import type { Step } from "./json-schema.ts";
 import { checkPolicies } from "./policy-checks.ts";
 import { checkPrincipals } from "./principal-checks.ts";
@@ -178,10 +179,7 @@ function checkAuthorization({ authorization }: Sound, report: Report): void {
   if (authorization === undefined || report.lost(["authorization", "default"])) return;
   if (authorization.default === "allow") {
     report.warning(["authorization", "default"], "is allow: what no policy denies is open to every caller");
-  } else if (
-    !report.lost(["authorization", "policies"]) &&
-    !authorization.policies.some((policy) => policy.effect === "allow")
-  ) {
+  } else if (!report.lost(["authorization", "policies"]) && !authorization.policies.some(allows)) {
     report.warning(["authorization"], "allows nothing: the default is deny and no policy allows");
   }
 }

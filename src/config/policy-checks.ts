@@ -6,6 +6,7 @@
 import { compileGlob } from "../glob.ts";
 import { isTaskMethod, TASK_METHODS } from "../mcp/methods.ts";
 import { checkArguments } from "./argument-checks.ts";
+import { checkConsent, checkUnaskable } from "./consent-checks.ts";
 import type { Step } from "./json-schema.ts";
 import { METHOD_TARGETS } from "./known-methods.ts";
 import { nearest } from "./nearest.ts";
@@ -32,12 +33,14 @@ export function checkPolicies(sections: Sound, report: Report): void {
     checkPrincipal(policy, path, sections, report);
     checkReach(policy, path, sections, report);
     checkArguments(policy, path, sections, report);
+    checkConsent(policy, path, sections, report);
     for (const [name] of TARGETS) warnOfSigns(policy[name], [...path, name], name === "resources", report);
     warnOfSigns(policy.methods, [...path, "methods"], false, report);
     for (const name of SELECTORS) {
       warnOfSigns(policy.principal?.[name], [...path, "principal", name], true, report);
     }
   }
+  checkUnaskable(sections, report);
   if (sections.capability !== undefined) checkTools(sections.capability.tools, ["capability"], report);
   if (sections.rules !== undefined) checkTools(sections.rules.tools, ["rules"], report);
   for (const [index, route] of (sections.routes ?? []).entries()) {

@@ -19,6 +19,9 @@ export function checkScopes(sections: Sound, report: Report): void {
   for (const [index, { requiredScopes }] of (authentication?.issuers ?? []).entries()) {
     checkOffline(requiredScopes, ["authentication", "issuers", index, "requiredScopes"], report);
   }
+  for (const [index, { metadata }] of (sections.routes ?? []).entries()) {
+    checkMetadata(metadata, ["routes", index, "metadata"], sections, report);
+  }
   if (authorization === undefined) return;
   for (const [index, entry] of (authorization.scopes ?? []).entries()) {
     const path = ["authorization", "scopes", index];
@@ -40,6 +43,24 @@ function checkOffline(scopes: readonly string[], path: readonly Step[], report: 
     [...path, index],
     `is ${OFFLINE}, which a client asks its issuer for by itself: no resource should need it`,
   );
+}
+
+/** What clients are told of a route must be what it goes by. */
+function checkMetadata(
+  metadata: NonNullable<Sound["routes"]>[number]["metadata"],
+  path: readonly Step[],
+  { authentication }: Sound,
+  report: Report,
+): void {
+  checkOffline(metadata?.scopes ?? [], [...path, "scopes"], report);
+  if (authentication === undefined || report.lost(["authentication", "issuers"])) return;
+  for (const [index, issuer] of (metadata?.issuers ?? []).entries()) {
+    if (authentication.issuers.some((entry) => entry.issuer === issuer)) continue;
+    report.problem(
+      [...path, "issuers", index],
+      "is none of authentication.issuers, allowed the exact issuer of one of them",
+    );
+  }
 }
 
 /** A mistyped method would need no scope. */

@@ -8,16 +8,26 @@ import {
   resourceMetadata,
   resourceMetadataPath,
 } from "../principal/resource-metadata.ts";
+import type { PublicKeySet } from "../upstream/assertion-keys.ts";
 
 const HEADERS = { "access-control-allow-origin": "*", "cache-control": "max-age=300" };
-const PREFLIGHT = { "access-control-allow-methods": "GET", "access-control-allow-headers": "*" };
+const PREFLIGHT = {
+  "access-control-allow-methods": "GET, HEAD",
+  "access-control-allow-headers": "*",
+  "access-control-max-age": "600",
+};
 
-/** The document of each route by its path-inserted well-known path; none where nobody is asked for a token. */
+/**
+ * The document of each route by its path-inserted well-known path; none where nobody is ever asked for a token. The bare path is
+ * that of a route at `/`, or of the only route.
+ */
 export function metadataDocuments(config: Config): ReadonlyMap<string, ResourceMetadata> {
   const documents = new Map<string, ResourceMetadata>();
-  if (config.authentication.mode === "anonymous") return documents;
-  for (const { path } of config.routes) {
-    const document = resourceMetadata(config.server.publicUrl, path, config.authentication);
+  const { authentication, authorization, server } = config;
+  const asked = authentication.mode === "required" || (authorization.scopes ?? []).length > 0;
+  if (!asked) return documents;
+  for (const { path, metadata } of config.routes) {
+    const document = resourceMetadata(server.publicUrl, path, authentication, metadata);
     if (document === undefined) continue;
     documents.set(resourceMetadataPath(path), document);
     // Clients that know only the origin look at the root form; with several routes it would name a wrong resource.
@@ -27,11 +37,11 @@ export function metadataDocuments(config: Config): ReadonlyMap<string, ResourceM
 }
 
 /** Methods that a document answers. */
-export const isMetadataMethod = (method: string): boolean => method === "GET" || method === "OPTIONS";
+export const isMetadataMethod = (method: string): boolean => /^(GET|HEAD|OPTIONS)$/.test(method);
 
 /** Sends a document, or the answer to a preflight for it. */
 export async function sendMetadata(
-  document: ResourceMetadata,
+  document: ResourceMetadata | PublicKeySet,
   method: string,
   reply: FastifyReply,
 ): Promise<void> {

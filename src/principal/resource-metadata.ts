@@ -11,9 +11,16 @@ const WELL_KNOWN = "/.well-known/oauth-protected-resource";
 export interface ResourceMetadata {
   readonly resource: string;
   readonly authorization_servers: readonly string[];
+  /** What to start with (MCP 2026-07-28, basic/authorization, scope selection), not all that there is. */
   readonly scopes_supported?: readonly string[];
   readonly bearer_methods_supported: readonly ["header"];
+  readonly resource_name?: string;
+  readonly resource_documentation?: string;
+  readonly resource_policy_uri?: string;
+  readonly resource_tos_uri?: string;
 }
+
+type RouteMetadata = NonNullable<Config["routes"][number]["metadata"]>;
 
 /**
  * The resource identifier of a route: `publicUrl` is an origin without a trailing slash, `path` the route's exact path.
@@ -38,14 +45,20 @@ export function resourceMetadata(
   publicUrl: string,
   path: string,
   authentication: Config["authentication"],
+  own: RouteMetadata = {},
 ): ResourceMetadata | undefined {
   const { issuers } = authentication;
-  if (issuers.length === 0) return undefined;
-  const scopes = [...new Set(issuers.flatMap((issuer) => issuer.requiredScopes))];
+  const named = issuers.filter(({ issuer }) => own.issuers === undefined || own.issuers.includes(issuer));
+  if (named.length === 0) return undefined;
+  const scopes = own.scopes ?? [...new Set(named.flatMap((issuer) => issuer.requiredScopes))];
   return {
     resource: resourceUrl(publicUrl, path),
-    authorization_servers: issuers.map((issuer) => issuer.issuer),
+    authorization_servers: named.map((issuer) => issuer.issuer),
     ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
     bearer_methods_supported: ["header"],
+    ...(own.name === undefined ? {} : { resource_name: own.name }),
+    ...(own.documentation === undefined ? {} : { resource_documentation: own.documentation }),
+    ...(own.policy === undefined ? {} : { resource_policy_uri: own.policy }),
+    ...(own.terms === undefined ? {} : { resource_tos_uri: own.terms }),
   };
 }

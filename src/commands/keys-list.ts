@@ -4,23 +4,21 @@ import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { loadKeyring } from "../keyring.ts";
 import { EXIT } from "./exit.ts";
+import { tableLines } from "./text-table.ts";
 
 type Keys = NonNullable<Config["keys"]>;
 
 /** The lines of the table. `at` is unix seconds. */
-export function ringLines(keys: Keys, secrets: Parameters<typeof loadKeyring>[0], at: number): string[] {
+export function ringLines(
+  keys: Keys,
+  secrets: Parameters<typeof loadKeyring>[0],
+  at: number,
+): readonly string[] {
   const ring = loadKeyring(secrets, keys.primary, keys.next);
   const rows = ring
     .labels(at)
     .map(({ id, keyId, seals }) => [id, keyId, role(keys, id, seals, at), placeOf(keys, id)]);
-  const table = [["id", "key id", "role", "secret"], ...rows];
-  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
-  return table.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
+  return tableLines([["id", "key id", "role", "secret"], ...rows]);
 }
 
 function role({ next }: Keys, id: string, seals: boolean, at: number): string {

@@ -1,42 +1,42 @@
 /** What `revoke` and `grants` print: one entry in a line, or JSON. Entries come from a store and are shown as text only. */
 import type { Presented } from "../overrides/shown.ts";
+import { tableLines } from "./text-table.ts";
 
-const WIDE = 60;
+const WIDEST = 60;
 
-/** Prints entries to standard output, oldest first. */
+/**
+ * Prints entries to standard output, oldest first.
+ * @param json as one array, `[]` for none
+ * @param none goes to standard error where there is nothing to print
+ */
 export function printList(entries: readonly Presented[], json: boolean, none: string): void {
-  if (json) return void process.stdout.write(`${JSON.stringify(entries, null, 2)}\n`);
+  if (json) return void process.stdout.write(jsonOf(entries));
   if (entries.length === 0) return void process.stderr.write(`${none}\n`);
   const rows = [["id", "what", "until", "by", "reason"], ...entries.map(rowOf)];
-  const widths = [0, 1, 2, 3].map((column) =>
-    Math.min(WIDE, Math.max(...rows.map((row) => row[column]?.length ?? 0))),
-  );
-  for (const row of rows) {
-    const line = row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
-    process.stdout.write(`${line.trimEnd()}\n`);
-  }
+  process.stdout.write(`${tableLines(rows, WIDEST).join("\n")}\n`);
 }
 
-/** Prints what was set or taken back, and what a gateway said of it. */
+/**
+ * Prints what was set or taken back, and what a gateway said of it.
+ * @param done one word: what was done
+ */
 export function printOne(entry: Presented, json: boolean, done: string): void {
-  if (entry["warning"] !== undefined) process.stderr.write(`warning: ${clean(entry["warning"])}\n`);
-  if (json) process.stdout.write(`${JSON.stringify(entry, null, 2)}\n`);
-  else process.stdout.write(`${done} ${clean(entry.id)}: ${whatOf(entry)}, until ${clean(entry["until"])}\n`);
+  if (entry.warning !== undefined) process.stderr.write(`warning: ${clean(entry.warning)}\n`);
+  if (json) process.stdout.write(jsonOf(entry));
+  else process.stdout.write(`${done} ${entry.id}: ${whatOf(entry)}, until ${entry.until}\n`);
 }
 
 function rowOf(entry: Presented): string[] {
-  const unsigned = entry["signed"] === false ? " (not signed by a key of the ring)" : "";
-  const [id, until, by, reason] = [entry.id, entry["until"], entry["by"], entry["reason"] ?? ""].map(clean);
-  return [id ?? "", whatOf(entry) + unsigned, until ?? "", by ?? "", reason ?? ""];
+  const { id, signed, until, by, reason = "" } = entry;
+  const unsigned = signed === false ? " (not signed by a key of the ring)" : "";
+  return [id, whatOf(entry) + unsigned, until, clean(by), clean(reason)];
 }
 
 function whatOf(entry: Presented): string {
-  const { effect, capability, principal, chain, route, group, tool } = entry as Record<string, unknown>;
-  const who = Object.entries((principal ?? {}) as object).map(([name, value]) => `${name} ${clean(value)}`);
+  const { effect, capability, principal, chain, route, group, tool } = entry;
+  const who = Object.entries(principal ?? {}).map(([name, value]) => `${name} ${clean(value)}`);
   const parts = [
-    effect === undefined
-      ? ""
-      : `${clean(effect)} ${Array.isArray(capability) ? capability.map(clean).join(", ") : "all questions"}`,
+    effect === undefined ? "" : `${effect} ${capability?.join(", ") ?? "all questions"}`,
     who.length === 0 ? "" : `principal (${who.join(", ")})`,
     ...Object.entries({ chain, route, group, tools: tool }).map(([name, value]) =>
       value === undefined ? "" : `${name} ${clean(value)}`,
@@ -46,4 +46,15 @@ function whatOf(entry: Presented): string {
 }
 
 /** A terminal obeys what is not printable. */
-const clean = (value: unknown): string => String(value).replace(/\p{C}/gu, "?");
+const clean = (value: string): string => value.replace(/\p{C}/gu, "?");
+
+/** JSON in which all that is not printable is escaped, not only what JSON wants to be. */
+function jsonOf(value: unknown): string {
+  const text = JSON.stringify(value, null, 2).replace(/[^\P{C}\n]/gu, (character) =>
+    Array.from({ length: character.length }, (_, at) => {
+      const unit = character.charCodeAt(at).toString(16).padStart(4, "0");
+      return `\\u${unit}`;
+    }).join(""),
+  );
+  return `${text}\n`;
+}

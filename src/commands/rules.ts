@@ -6,6 +6,7 @@ import { CATALOGUE, defaultMode, isSwitchable, RULE_IDS, type RuleId } from "../
 import { rulesDocument } from "../rules/document.ts";
 import { compileModes, DEFAULT_MODES, type Modes } from "../rules/modes.ts";
 import { EXIT } from "./exit.ts";
+import { tableLines } from "./text-table.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What of the catalogue is asked for. */
@@ -58,7 +59,8 @@ async function printed(options: RulesOptions): Promise<string> {
     });
     return [id, mode, usual === mode ? "" : usual, elsewhere.join(", "), exceptions.join(", ")];
   });
-  return table([["RULE", "MODE", "DEFAULT", "ROUTES THAT DIFFER", "TOOLS THAT DIFFER"], ...lines]);
+  const heading = ["RULE", "MODE", "DEFAULT", "ROUTES THAT DIFFER", "TOOLS THAT DIFFER"];
+  return `${tableLines([heading, ...lines]).join("\n")}\n`;
 }
 
 async function modesShown({ config: file, route, tool }: RulesOptions): Promise<Shown[]> {
@@ -115,16 +117,4 @@ function modesOf(config: Config | undefined, route: string | undefined, tool: st
     throw new UsageError(`--route is none of ${config.routes.map(({ path }) => path).join(", ")}`);
   }
   return { modes: of(chosen.rules), others: [] };
-}
-
-/** Columns as wide as their widest cell; no blanks at the end of a line. */
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
-  return `${lines.join("\n")}\n`;
 }

@@ -13,7 +13,8 @@ export const CAPABILITIES = ["elicitation.form", "elicitation.url", "sampling", 
 
 const printable = (max: number) =>
   z.string().regex(new RegExp(`^[^\\p{Cc}\\p{Cs}\\u2028\\u2029]{1,${max}}$`, "u"));
-const id = z.string().regex(/^[A-Za-z0-9_-]{21}[AQgw]$/);
+/** The shape of an id: 16 bytes in base64url. */
+export const id = z.string().regex(/^[A-Za-z0-9_-]{21}[AQgw]$/);
 const milliseconds = z.int().min(0).max(8_640_000_000_000_000);
 const text = printable(512);
 

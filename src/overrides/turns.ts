@@ -2,7 +2,10 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { OverridesBusy } from "./overrides.ts";
 
-/** How long one change may take, in milliseconds; below the patience of whoever asks an admin listener. */
+/**
+ * No try begins later, in milliseconds from when the change was asked for. The last one may take the time of its commands more,
+ * and so longer than whoever asks an admin listener waits.
+ */
 const PATIENCE_MS = 8_000;
 const MOST_WAIT_MS = 250;
 

@@ -4,9 +4,9 @@
  * shared, so that a changed policy costs neither connections nor the keys of issuers.
  */
 import { isDeepStrictEqual } from "node:util";
-import { ApprovePolicies } from "./approval/policy.ts";
 import type { Allowances } from "./allowance/allowance.ts";
 import { callerLimits } from "./allowance/settings.ts";
+import { ApprovePolicies } from "./approval/policy.ts";
 import { type AuditLog, openAuditLog } from "./audit/sinks.ts";
 import { createAuthorizer } from "./authorization.ts";
 import type { Route } from "./call.ts";

@@ -4,6 +4,7 @@
  * well be all there is. Part of `cross-checks.ts`, pure like it.
  */
 import { isLoopback, parseUrl } from "./addresses.ts";
+import { allows } from "./consent-checks.ts";
 import type { Step } from "./json-schema.ts";
 import type { Report, Sound } from "./report.ts";
 
@@ -67,9 +68,9 @@ const isLiteral = (pattern: string): boolean => !/[*?]/.test(pattern);
 /** Warns where policies leave one subject: often a gateway in front that comes with a token of its own. */
 function checkSubjects({ authorization }: Sound, report: Report): void {
   if (authorization === undefined || report.lost(["authorization"])) return;
-  const allows = authorization.policies.filter(({ effect }) => effect === "allow");
-  if (authorization.default === "allow" || allows.length === 0) return;
-  const subjects = allows.map(({ principal }) => principal?.subjects ?? ["*"]);
+  const granting = authorization.policies.filter(allows);
+  if (authorization.default === "allow" || granting.length === 0) return;
+  const subjects = granting.map(({ principal }) => principal?.subjects ?? ["*"]);
   const [first = "*"] = subjects[0] ?? [];
   if (!isLiteral(first) || !subjects.every((list) => list.every((subject) => subject === first))) return;
   report.warning(

@@ -32,6 +32,8 @@ export function testJourney(config: unknown = { path: "/mcp" }, modes: SetModes 
         redemption: () => undefined,
         keepRoutes: async () => undefined,
         result: () => undefined,
+        credential: () => undefined,
+        approval: () => undefined,
         finding: (_route, rule, mode) => void counted.push(`${rule} ${mode}`),
         expose: async () => ({ type: "", text: "" }),
       },

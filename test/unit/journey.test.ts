@@ -30,6 +30,7 @@ function setOut() {
         observe: (record) => void observed.push(record),
         redemption: () => undefined,
         result: () => undefined,
+        approval: () => undefined,
         finding: () => undefined,
         keepRoutes: async () => undefined,
         expose: async () => ({ type: "", text: "" }),

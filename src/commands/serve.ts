@@ -1,6 +1,8 @@
 /** `sealgate serve`: loads, opens, says what was opened, reads its file again on SIGHUP, and drains on SIGTERM and SIGINT. */
+
 import type { Signals } from "close-with-grace";
 import { parseListen } from "../config/addresses.ts";
+import { NO_UPSTREAM_SECRETS } from "../config/credential-material.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { quickConfig } from "../config/quick.ts";
 import { createLog, tellLosses, withoutQuery } from "../log.ts";
@@ -90,6 +92,6 @@ async function load(options: { config?: string; upstream?: string; listen?: stri
     warnings: [
       "quickstart: loopback only, anonymous, everything allowed, legacy traffic passed, states in memory under a random key",
     ],
-    secrets: { keys: [], credentials: new Map(), upstreamCas: new Map(), jwksFiles: new Map() },
+    secrets: { ...NO_UPSTREAM_SECRETS, keys: [], jwksFiles: new Map() },
   };
 }

@@ -22,6 +22,7 @@ const UNIQUE: readonly (readonly [list: readonly Step[], member: string])[] = [
   [["authentication", "issuers"], "issuer"],
   [["authorization", "policies"], "id"],
   [["keys", "ring"], "id"],
+  [["assertions", "ring"], "id"],
   [["routes"], "path"],
 ];
 

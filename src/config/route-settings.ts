@@ -1,22 +1,22 @@
 /** A route, and the settings that stand both at the top of the file, for all routes, and in a route, for that route. */
 import * as z from "zod";
+import { upstreamCredential } from "./credential-settings.ts";
 import {
   addressHost,
-  credentialHeader,
   duration,
   fileRef,
   flag,
   glob,
   httpUrl,
   list,
-  oneOf,
   routePath,
-  secretRef,
+  scopeToken,
   serverName,
   some,
   text,
   whole,
 } from "./fields.ts";
+import { routeLimits } from "./limit-settings.ts";
 import { routeRules } from "./rule-settings.ts";
 
 const MINUTE = 60_000;
@@ -125,27 +125,37 @@ const upstream = z.strictObject({
     .describe(
       "Try every minute whether a server on this machine or pod answers at other addresses than loopback, around the gateway.",
     ),
-  credential: oneOf(
-    {
-      bearer: secretRef().describe("Sent as Authorization: Bearer."),
-      header: z
-        .strictObject({
-          name: credentialHeader().describe("Name of the header."),
-          value: secretRef().describe("Value of the header."),
-        })
-        .describe("Sent in a header of its own."),
-    },
-    "{ bearer: … } or { header: { name, value } } with the secret as { file } or { env }",
-  )
+  credential: upstreamCredential
     .exactOptional()
-    .describe("The gateway's own credential. The caller's token is never sent."),
+    .describe("What the gateway shows to the server. The caller's token is never sent."),
   tls: z
     .strictObject({
       ca: fileRef().exactOptional().describe("PEM file with the certificate authorities to trust."),
       servername: serverName().exactOptional().describe("Name the server's certificate must carry."),
+      cert: fileRef()
+        .exactOptional()
+        .describe(
+          "PEM file with the gateway's own certificate, and its chain, for a server that asks for one.",
+        ),
+      key: fileRef().exactOptional().describe("PEM file with its private key, without passphrase."),
     })
     .exactOptional()
     .describe("TLS details. Only with https://."),
+});
+
+const metadata = z.strictObject({
+  name: text("a name for people", 256).exactOptional().describe("What the resource is called before users."),
+  documentation: httpUrl({ query: true }).exactOptional().describe("Page for developers of clients."),
+  policy: httpUrl({ query: true }).exactOptional().describe("Page on how data may be used."),
+  terms: httpUrl({ query: true }).exactOptional().describe("Page with the terms of service."),
+  scopes: list(scopeToken())
+    .exactOptional()
+    .describe(
+      "Scopes that clients are to start with. Default: the requiredScopes of the issuers; what more a call needs, its challenge says.",
+    ),
+  issuers: some(httpUrl({ query: false }))
+    .exactOptional()
+    .describe("Issuers that clients are sent to, of authentication.issuers. Default: all."),
 });
 
 /** One route as written. */
@@ -167,7 +177,11 @@ export const route = z.strictObject({
   audiences: some(text("an audience"))
     .exactOptional()
     .describe("Audiences accepted on this route. Default: those of the issuer, else the resource URL."),
+  metadata: metadata
+    .exactOptional()
+    .describe("What the protected resource metadata (RFC 9728) says of this route."),
   roundTrip: routeRoundTrip.prefault({}).describe("Overrides of roundTrip."),
   capability: routeCapability.prefault({}).describe("Overrides of capability."),
   rules: routeRules.prefault({}).describe("Overrides of rules."),
+  limits: routeLimits.prefault({}).describe("Overrides of limits."),
 });

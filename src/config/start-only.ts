@@ -3,6 +3,7 @@
  * again. A file that changes one of these is not taken up at all, so that what is in force is always one whole file.
  * docs/operations.md has the same list. Pure.
  */
+import { NO_UPSTREAM_SECRETS } from "./credential-material.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { LoadedConfig } from "./load.ts";
 
@@ -42,7 +43,7 @@ export function startOnlyDifferences(previous: LoadedConfig, next: LoadedConfig)
   return startOnlyChanges(withoutSecrets(previous), withoutSecrets(next)).filter((line) => written.has(line));
 }
 
-const NO_SECRETS = { keys: [], credentials: new Map(), upstreamCas: new Map(), jwksFiles: new Map() };
+const NO_SECRETS = { ...NO_UPSTREAM_SECRETS, keys: [], jwksFiles: new Map() };
 const withoutSecrets = (loaded: LoadedConfig): LoadedConfig => ({ ...loaded, secrets: NO_SECRETS });
 const asWritten = (loaded: LoadedConfig): LoadedConfig => ({
   ...withoutSecrets(loaded),

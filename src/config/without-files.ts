@@ -1,4 +1,5 @@
 /** A configuration where what it refers to is not at hand: in a pipeline, or on the machine of whoever wrote it. */
+import { NO_UPSTREAM_SECRETS } from "./credential-material.ts";
 import { type LoadedConfig, loadConfig } from "./load.ts";
 
 /**
@@ -12,8 +13,7 @@ export async function readConfig(file: string): Promise<LoadedConfig> {
 }
 
 const NOTHING: LoadedConfig["secrets"] = {
+  ...NO_UPSTREAM_SECRETS,
   keys: [],
-  credentials: new Map(),
-  upstreamCas: new Map(),
   jwksFiles: new Map(),
 };

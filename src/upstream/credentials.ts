@@ -17,14 +17,23 @@ const TRACE = ["traceparent", "tracestate"];
 /** Relayed on legacy traffic only: the session belongs to the upstream. */
 const LEGACY = ["mcp-session-id", "last-event-id"];
 
-const withCredential = (credential: Credential | undefined): Record<string, string> =>
-  credential === undefined ? {} : { [credential.header.toLowerCase()]: credential.value };
+/** A token as it travels: behind `Bearer` in `Authorization` (RFC 6750 section 2.1), in any other header alone. */
+export const carried = (header: string, token: string): Credential => ({
+  header,
+  value: header === "authorization" ? `Bearer ${token}` : token,
+});
 
-/** Headers of a modern POST. `target` is the name or uri to mirror, taken from the checked body. */
+/** The headers with the credential in them. It is written last, so that nothing of the caller's stands in its place. */
+export const withCredential = (
+  headers: Readonly<Record<string, string>>,
+  credential: Credential | undefined,
+): Readonly<Record<string, string>> =>
+  credential === undefined ? headers : { ...headers, [credential.header.toLowerCase()]: credential.value };
+
+/** Headers of a modern POST, but for the credential. `target` is the name or uri to mirror, taken from the checked body. */
 export function modernHeaders(
   caller: Headers,
   message: { readonly method: string; readonly target: string | undefined; readonly version: string },
-  credential: Credential | undefined,
 ): Record<string, string> {
   const headers: Record<string, string> = {
     "content-type": "application/json",
@@ -37,15 +46,14 @@ export function modernHeaders(
   for (const [name, value] of caller) {
     if (TRACE.includes(name) || isParamHeader(name, value)) headers[name] = value;
   }
-  return Object.assign(headers, withCredential(credential));
+  return headers;
 }
 
-/** Headers of a legacy request: those of its revision, nothing of the modern one. */
+/** Headers of a legacy request, but for the credential: those of its revision, nothing of the modern one. */
 export function legacyHeaders(
   caller: Headers,
   method: "POST" | "GET" | "DELETE",
   version: string | undefined,
-  credential: Credential | undefined,
 ): Record<string, string> {
   const headers: Record<string, string> = { accept: method === "GET" ? "text/event-stream" : ACCEPT };
   headers["accept-encoding"] = "identity";
@@ -55,5 +63,5 @@ export function legacyHeaders(
     const value = caller.get(name);
     if (value !== undefined) headers[name] = value;
   }
-  return Object.assign(headers, withCredential(credential));
+  return headers;
 }

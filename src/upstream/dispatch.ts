@@ -17,7 +17,15 @@ export interface UpstreamOptions {
   readonly url: string;
   /** Milliseconds. */
   readonly timeouts: { readonly connect: number; readonly headers: number; readonly idle: number };
-  readonly tls: { readonly ca?: Buffer; readonly servername?: string } | undefined;
+  readonly tls:
+    | {
+        readonly ca?: Buffer;
+        readonly servername?: string;
+        /** The gateway's own certificate, for servers that ask for one. */
+        readonly cert?: Buffer;
+        readonly key?: Buffer;
+      }
+    | undefined;
 }
 
 /** One request to an upstream. */

@@ -2,13 +2,16 @@
  * The last step of the request half, and the release of a redemption (design section 5): after the first byte it is spent for good.
  */
 import type { Journey } from "../journey.ts";
+import { type Credential, withCredential } from "./credentials.ts";
 import type { UpstreamResponse } from "./dispatch.ts";
 import { UpstreamFailure } from "./failures.ts";
 
 /** What is sent, and how to give the state back if it surely did not arrive. */
 export interface Sending {
   readonly method: "POST" | "GET" | "DELETE";
+  /** But for the credential. */
   readonly headers: Readonly<Record<string, string>>;
+  readonly credential: Credential | undefined;
   readonly body: Buffer | null;
   readonly openEnded: boolean;
   /** Gives back what this request redeemed. */
@@ -20,7 +23,8 @@ export interface Sending {
  * @throws Refusal for a request that got no response head; a redeemed state is given back only if nothing was sent
  */
 export async function send(journey: Journey, sending: Sending): Promise<UpstreamResponse> {
-  const { method, headers, body, openEnded, release } = sending;
+  const { method, credential, body, openEnded, release } = sending;
+  const headers = withCredential(sending.headers, credential);
   const { signal } = journey;
   // It can have been stopped while its state was redeemed, and then the upstream is not even asked to connect.
   if (journey.stopped !== undefined) {
@@ -32,6 +36,8 @@ export async function send(journey: Journey, sending: Sending): Promise<Upstream
     const response = await journey.route.upstream.send({ method, headers, body, retry, openEnded, signal });
     journey.sent = true;
     journey.draft.upstreamStatus = response.status;
+    // The next request gets another one. This one is never sent again: the server may have read it.
+    if (response.status === 401 && credential !== undefined) journey.route.credentials.refused(credential);
     return response;
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;

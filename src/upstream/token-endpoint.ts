@@ -1,0 +1,135 @@
+/**
+ * One token endpoint of an authorization server that the operator named. A request goes there once: no redirect, no retry, a bound
+ * on time and size. While the endpoint is away requests rest for a moment, so that its outage does not become a storm.
+ */
+import { Agent, request } from "undici";
+import { Refusal } from "../errors.ts";
+import { type Log, withoutQuery } from "../log.ts";
+import type { Authentication } from "./client-authentication.ts";
+import { asGrantRefusal, fault, type GrantedToken, parseAnswer, readGranted } from "./token-answer.ts";
+
+const TIMEOUT_MS = 5_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+/** After an outage nobody asks for so long. */
+const REST_MS = 1_000;
+
+/** What the endpoint is asked with. */
+export interface TokenEndpointOptions {
+  /** The operator's, and trusted. */
+  readonly url: string;
+  readonly authentication: () => Authentication | Promise<Authentication>;
+  readonly log: Log;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds for the whole answer; 5000 when absent. */
+  readonly timeout?: number;
+}
+
+/** See the file's header. */
+export class TokenEndpoint {
+  readonly #options: TokenEndpointOptions;
+  readonly #timeout: number;
+  readonly #agent: Agent;
+  readonly #closing = new AbortController();
+  #restsUntil = 0;
+
+  constructor(options: TokenEndpointOptions) {
+    const timeout = options.timeout ?? TIMEOUT_MS;
+    this.#options = options;
+    this.#timeout = timeout;
+    this.#agent = new Agent({
+      maxResponseSize: MAX_ANSWER_BYTES,
+      headersTimeout: timeout,
+      bodyTimeout: timeout,
+      connect: { timeout },
+    });
+  }
+
+  /**
+   * Asks for a token.
+   * @param form members besides those that authenticate; may hold a caller's token
+   * @param exchanged whether this is a token exchange, in the caller's name
+   * @throws Refusal `credential_refused`, `credential_unavailable`, `credential_fault`
+   */
+  async grant(form: readonly (readonly [string, string])[], exchanged: boolean): Promise<GrantedToken> {
+    const { now } = this.#options;
+    const rest = this.#restsUntil - now();
+    if (rest > 0 && rest <= REST_MS) throw new Refusal("credential_unavailable", "grant_rest");
+    try {
+      const { status, body } = await this.#post(form);
+      const answer = parseAnswer(body);
+      if (status !== 200) throw asGrantRefusal(status, answer, exchanged);
+      if (answer === undefined) throw fault("json");
+      return readGranted(answer, exchanged);
+    } catch (error) {
+      const refusal = error instanceof Refusal ? error : this.#refusalOf(error);
+      if (refusal.code === "credential_unavailable") this.#restsUntil = now() + REST_MS;
+      this.#tell(refusal, error);
+      throw refusal;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#agent.destroy();
+  }
+
+  async #post(form: readonly (readonly [string, string])[]): Promise<{ status: number; body: Buffer }> {
+    const { url, authentication } = this.#options;
+    const own = await authentication();
+    const signal = AbortSignal.any([AbortSignal.timeout(this.#timeout), this.#closing.signal]);
+    const {
+      statusCode: status,
+      headers,
+      body,
+    } = await request(url, {
+      method: "POST",
+      dispatcher: this.#agent,
+      signal,
+      headers: {
+        accept: "application/json",
+        "accept-encoding": "identity",
+        "content-type": "application/x-www-form-urlencoded",
+        ...own.headers,
+      },
+      body: new URLSearchParams([
+        ...form.map(([name, value]): [string, string] => [name, value]),
+        ...Object.entries(own.form),
+      ]).toString(),
+    });
+    const coding = headers["content-encoding"];
+    if (coding !== undefined && coding !== "identity") {
+      body.on("error", () => undefined).destroy();
+      throw fault("coding");
+    }
+    return { status, body: Buffer.from(await body.arrayBuffer()) };
+  }
+
+  #refusalOf(error: unknown): Refusal {
+    const code = codeOf(error);
+    if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") return fault("too_large");
+    if (code?.startsWith("HPE_") === true) return fault("http");
+    const late =
+      code?.endsWith("TIMEOUT") === true || (error instanceof Error && error.name === "TimeoutError");
+    return new Refusal("credential_unavailable", late ? "grant_timeout" : "grant_unreachable");
+  }
+
+  /** Says what the operator can mend. That one caller was refused is the authorization server's own business. */
+  #tell({ code, detail }: Refusal, error: unknown): void {
+    if (code === "credential_refused") return;
+    const { log, url } = this.#options;
+    const system = codeOf(error);
+    const line = {
+      endpoint: withoutQuery(url),
+      cause: detail,
+      ...(system === undefined ? {} : { code: system }),
+    };
+    if (detail === "grant_client") log.error(line, "the authorization server does not accept the gateway");
+    else log.warn(line, "no token from the authorization server");
+  }
+}
+
+/** What the system, TLS or the HTTP client calls it. */
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}

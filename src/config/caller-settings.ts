@@ -1,26 +1,13 @@
 /** The sections about callers: who they are, and what they may use. */
 import * as z from "zod";
 import { ALGORITHMS } from "./algorithms.ts";
+import { approval } from "./approval-settings.ts";
 import { argumentTest } from "./argument-settings.ts";
 import { duration, flag, glob, httpUrl, label, list, oneOf, path, scopeToken, some, text } from "./fields.ts";
 import { clientCertificates, forwarded } from "./identity-settings.ts";
+import { claims, dpop, introspection, requiredScopes, senderConstrained } from "./token-settings.ts";
 
 const MINUTE = 60_000;
-
-const claimName = text("the name of a claim, or a dotted path to one", 128);
-const claims = z.strictObject({
-  subject: claimName.prefault("sub").describe("Claim with the subject."),
-  client: some(claimName)
-    .prefault(["client_id", "azp", "appid"])
-    .describe("Claims with the client, first hit wins."),
-  groups: claimName
-    .exactOptional()
-    .describe(
-      "Claim with the groups: groups, realm_access.roles, https://example.com/groups. Without it, nobody has any.",
-    ),
-  scope: some(claimName).prefault(["scope", "scp"]).describe("Claims with the scopes, first hit wins."),
-  tenant: claimName.exactOptional().describe("Claim with the tenant, for issuers shared by tenants."),
-});
 
 const issuer = z.strictObject({
   issuer: httpUrl({ query: false }).describe("The exact iss of its tokens. https, or http on loopback."),
@@ -42,22 +29,27 @@ const issuer = z.strictObject({
   clockTolerance: duration(0, 5 * MINUTE)
     .prefault("30s")
     .describe("Leeway for exp and nbf."),
-  claims: claims
-    .prefault({})
-    .describe(
-      "Which claims say who is calling. A name is the claim of exactly that name, dots and URLs included; where there is none, a dotted path into objects.",
-    ),
-  requiredScopes: list(scopeToken()).default([]).describe("Scopes every token needs."),
+  claims,
+  requiredScopes,
+  senderConstrained,
 });
 
 /** Section `authentication`. */
 export const authentication = z.strictObject({
   mode: z.enum(["required", "anonymous"]).default("required").describe("Whether callers must bring a token."),
   issuers: list(issuer).default([]).describe("The issuers of access tokens."),
+  introspection: some(introspection)
+    .exactOptional()
+    .describe("Issuers of opaque tokens, which they are asked about."),
+  dpop: dpop
+    .exactOptional()
+    .describe("Tokens bound to a key, shown by DPoP proofs (RFC 9449). Off when absent."),
   clientCertificates: clientCertificates
     .exactOptional()
     .describe("Callers who show a client certificate, to server.tls or to a proxy in front."),
-  forwarded: forwarded.exactOptional().describe("Callers whom a proxy or gateway in front has asked already."),
+  forwarded: forwarded
+    .exactOptional()
+    .describe("Callers whom a proxy or gateway in front has asked already."),
 });
 
 const principal = z.strictObject({
@@ -90,6 +82,9 @@ export const policy = z.strictObject({
     .describe(
       "Only with effect approve: ask where the annotations of the tool say one of these, or are not known. Such a policy allows nothing by itself.",
     ),
+  approval: approval
+    .exactOptional()
+    .describe("Only with effect approve: how the user is asked, and what an answer is good for."),
 });
 
 /** One entry of `authorization.scopes`. */

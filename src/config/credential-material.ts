@@ -86,6 +86,8 @@ export async function loadUpstreamSecrets(config: Config, readers: Readers): Pro
 }
 
 type Credential = NonNullable<Config["routes"][number]["upstream"]["credential"]>;
+/** `client` of a grant, or of an introspection endpoint. */
+export type Client = Extract<Credential, { exchange: unknown }>["exchange"]["client"];
 type Tls = Config["routes"][number]["upstream"]["tls"];
 
 function bearer(line: string): string {
@@ -100,7 +102,7 @@ function bearer(line: string): string {
 async function clientSecret(
   credential: Exclude<Credential, { bearer: unknown } | { header: unknown }>,
   at: readonly Step[],
-  { secretOf }: Readers,
+  readers: Readers,
 ): Promise<Buffer | undefined> {
   if ("assertion" in credential) return undefined;
   const [grant, name] =
@@ -108,7 +110,15 @@ async function clientSecret(
       ? [credential.exchange, "exchange"]
       : [credential.clientCredentials, "clientCredentials"];
   const path = [...at, name, "client"];
-  const { client } = grant;
+  return clientSecretOf(grant.client, path, readers);
+}
+
+/** The secret or private key of a client; `path` is that of its setting. */
+export async function clientSecretOf(
+  client: Client,
+  path: readonly Step[],
+  { secretOf }: Pick<Readers, "secretOf">,
+): Promise<Buffer | undefined> {
   if ("privateKeyJwt" in client) {
     const of = [...path, "privateKeyJwt", "key"];
     return secretOf(of, client.privateKeyJwt.key, (pem) => privateKey(pem, ["ES256", "EdDSA", "RS256"]));

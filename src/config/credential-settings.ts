@@ -62,7 +62,8 @@ const secretClient = z.strictObject({
   secret: secretRef().describe("Its secret."),
 });
 
-const client = oneOf(
+/** How the gateway authenticates at an authorization server. */
+export const client = oneOf(
   {
     basic: secretClient.describe("Authenticates with HTTP Basic (client_secret_basic)."),
     post: secretClient.describe("Authenticates with members of the form (client_secret_post)."),

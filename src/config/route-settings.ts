@@ -18,6 +18,7 @@ import {
 } from "./fields.ts";
 import { routeLimits } from "./limit-settings.ts";
 import { routeRules } from "./rule-settings.ts";
+import { routeAuthentication } from "./token-settings.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -174,6 +175,9 @@ export const route = z.strictObject({
     .describe(
       "The tasks extension: refuse it, or pass it with ids and questions bound to their caller. Default: refuse.",
     ),
+  authentication: routeAuthentication
+    .exactOptional()
+    .describe("Which credentials are taken on this route. Default: all that are configured."),
   audiences: some(text("an audience"))
     .exactOptional()
     .describe("Audiences accepted on this route. Default: those of the issuer, else the resource URL."),

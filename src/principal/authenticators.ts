@@ -9,14 +9,18 @@
  */
 import type { Config } from "../config/schema.ts";
 import { Refusal } from "../errors.ts";
+import { createScopeHierarchy } from "../scopes.ts";
 import {
   type ChallengeParts,
   parseAuthorization,
   refuseInvalid,
   refuseMissing,
+  refuseProof,
   refuseScope,
 } from "./bearer.ts";
+import { createCertificateAuthenticator } from "./client-certificate.ts";
 import {
+  type Covers,
   type CredentialAuthenticator,
   CredentialFault,
   type Credentials,
@@ -24,8 +28,12 @@ import {
   IssuerUnavailable,
   ScopeFault,
 } from "./credential.ts";
+import { createForwardedAuthenticator } from "./forwarded.ts";
+import { createIntrospectionAuthenticator, type IntrospectionDeps } from "./introspection.ts";
 import { createJwtAuthenticator, type JwtDeps } from "./jwt.ts";
 import { ANONYMOUS, type Authenticator, type Resource } from "./principal.ts";
+import { createProofJudge, type ProofDeps, ProofFault } from "./proofs.ts";
+import { tokenKinds } from "./token-form.ts";
 
 /** Kinds that come in the `Authorization` header. */
 const TOKENS: ReadonlySet<string> = new Set(["jwt", "introspection"]);
@@ -33,7 +41,12 @@ const TOKENS: ReadonlySet<string> = new Set(["jwt", "introspection"]);
 const NOBODY: Identity = Object.freeze({ principal: ANONYMOUS });
 
 /** What authenticators need besides the configuration. */
-export type AuthenticatorDeps = JwtDeps;
+export interface AuthenticatorDeps extends JwtDeps, Partial<Pick<IntrospectionDeps, "clients" | "count">> {
+  /** How scopes include each other; each only itself when absent. */
+  readonly covers?: Covers;
+  /** Needed with `authentication.dpop`. */
+  readonly proofs?: Pick<ProofDeps, "replays" | "nonces">;
+}
 
 /**
  * Builds the authenticator. No request leaves before the first credential comes.
@@ -44,13 +57,32 @@ export function createAuthenticator(
   authentication: Config["authentication"],
   deps: AuthenticatorDeps,
 ): Authenticator {
-  const { issuers } = authentication;
+  const { issuers, introspection = [], dpop } = authentication;
+  const { now = Date.now, proofs, covers = createScopeHierarchy().covers } = deps;
+  if (dpop !== undefined && proofs === undefined)
+    throw new Error("authentication.dpop needs a memory of proofs");
+  const judge = dpop && proofs && createProofJudge(dpop, { ...proofs, now });
+  const admission = { covers, proofs: judge };
+  const kindOf = tokenKinds(
+    issuers.map(({ issuer }) => issuer),
+    introspection.map(({ issuer }) => issuer),
+  );
   const kinds: CredentialAuthenticator[] = [];
-  if (issuers.length > 0) kinds.push(createJwtAuthenticator(issuers, deps));
+  if (issuers.length > 0) {
+    kinds.push(createJwtAuthenticator(issuers, (token) => kindOf(token) === "jwt", admission, deps));
+  }
+  if (introspection.length > 0) {
+    const ours = (token: string): boolean => kindOf(token) === "introspection";
+    const { clients = new Map() } = deps;
+    kinds.push(createIntrospectionAuthenticator(introspection, ours, admission, { ...deps, clients }));
+  }
+  const { clientCertificates, forwarded } = authentication;
+  if (clientCertificates !== undefined) kinds.push(createCertificateAuthenticator(clientCertificates));
+  if (forwarded !== undefined) kinds.push(createForwardedAuthenticator(forwarded, deps));
   const anonymous = authentication.mode === "anonymous";
   if (!anonymous && kinds.length === 0) throw new Error("authentication needs an issuer, or mode anonymous");
-  const allScopes = [...new Set(issuers.flatMap((issuer) => issuer.requiredScopes))];
-  return compose(kinds, { anonymous, allScopes });
+  const allScopes = [...new Set([...issuers, ...introspection].flatMap((issuer) => issuer.requiredScopes))];
+  return compose(kinds, { anonymous, allScopes, proofAlgorithms: dpop?.algorithms });
 }
 
 /** How kinds are put together. */
@@ -59,24 +91,32 @@ export interface Composition {
   readonly anonymous: boolean;
   /** For the challenge to a request whose issuer is not known. */
   readonly allScopes: readonly string[];
+  /** Signature algorithms of DPoP proofs; undefined where DPoP is not configured, and its scheme none of ours. */
+  readonly proofAlgorithms?: readonly string[] | undefined;
 }
 
 /** Puts kinds of credentials together, by the rules at the head of this file. */
 export function compose(kinds: readonly CredentialAuthenticator[], composition: Composition): Authenticator {
-  const { anonymous, allScopes } = composition;
+  const { anonymous, allScopes, proofAlgorithms: algorithms } = composition;
   const takesTokens = kinds.some(({ kind }) => TOKENS.has(kind));
-  const partsOf = ({ metadataUrl }: Resource): ChallengeParts => ({ metadataUrl, scopes: allScopes });
+  const partsOf = ({ metadataUrl }: Resource, { authorization }: Credentials): ChallengeParts => {
+    const asked = authorization.kind === "token" && authorization.scheme === "dpop";
+    return { metadataUrl, scopes: allScopes, dpop: algorithms && { algorithms, asked } };
+  };
 
   return {
     async authenticate(presented, resource) {
       const header = presented.headers.get("authorization");
       // Where no token can be judged it is not passed on either: it changes nothing.
-      const authorization = parseAuthorization(anonymous && !takesTokens ? undefined : header);
+      const authorization = parseAuthorization(
+        anonymous && !takesTokens ? undefined : header,
+        algorithms !== undefined,
+      );
       const credentials = { presented, authorization };
       const found = chosen(credentials, resource);
       if (found === undefined) {
         if (anonymous && authorization.kind === "none") return NOBODY;
-        throw refuseUnclaimed(credentials, partsOf(resource));
+        throw refuseUnclaimed(credentials, partsOf(resource, credentials));
       }
       const { judge, beside } = found;
       try {
@@ -87,7 +127,7 @@ export function compose(kinds: readonly CredentialAuthenticator[], composition: 
         }
         return identity;
       } catch (error) {
-        throw refusalOf(error, partsOf(resource), resource);
+        throw refusalOf(error, partsOf(resource, credentials), resource);
       }
     },
     ready: () => kinds.length === 0 || kinds.some((kind) => kind.available()),
@@ -112,7 +152,7 @@ export function compose(kinds: readonly CredentialAuthenticator[], composition: 
       if (!kind.claims(credentials, resource)) continue;
       if (judge === undefined) judge = kind;
       else if (TOKENS.has(judge.kind) && kind.kind === "certificate") beside = true;
-      else throw refuseInvalid("ambiguous", partsOf(resource));
+      else throw refuseInvalid("ambiguous", partsOf(resource, credentials));
     }
     if (judge === undefined) return undefined;
     // A header that is there and no token must not be overlooked for what comes beside it.
@@ -129,6 +169,7 @@ function refuseUnclaimed({ authorization }: Credentials, parts: ChallengeParts):
 }
 
 function refusalOf(error: unknown, parts: ChallengeParts, { furtherScopes }: Resource): unknown {
+  if (error instanceof ProofFault) return refuseProof(error.message, parts, error);
   if (error instanceof CredentialFault) {
     const cause = error.cause === undefined ? {} : { cause: error.cause };
     return refuseInvalid(error.message, parts, { ...cause, owner: error.owner });
@@ -138,7 +179,7 @@ function refusalOf(error: unknown, parts: ChallengeParts, { furtherScopes }: Res
     return refuseScope({ ...parts, scopes: [...scopes] }, error.owner);
   }
   if (error instanceof IssuerUnavailable) {
-    return new Refusal("issuer_unavailable", "issuer_unavailable", { cause: error });
+    return new Refusal("issuer_unavailable", error.detail, { cause: error });
   }
   return error;
 }

@@ -19,7 +19,7 @@ export type ClaimFault =
   | "groups_claim"
   | "groups_overage"
   | "scope_claim"
-  | "proof_not_checked";
+  | "confirmation_claim";
 
 export class ClaimError extends Error {
   override readonly name = "ClaimError";
@@ -31,13 +31,18 @@ export class ClaimError extends Error {
   }
 }
 
-/** Maps verified claims; `issuer` is the configured string. Returns a frozen principal. Throws `ClaimError`. */
+/**
+ * Maps verified claims; `issuer` is the configured string. Returns a frozen principal.
+ *
+ * A token without subject is refused, unless the issuer's settings say that a client stands for itself there (`absentSubject:
+ * client`): then the client is the subject. Without client, too, it is nobody's.
+ * Throws `ClaimError`.
+ */
 export function principalOf(issuer: string, mapping: Mapping, claims: JWTPayload): Principal {
-  // A token bound to a key (RFC 8705, RFC 9449) without its proof is a stolen token until shown otherwise.
-  if (Object.hasOwn(claims, "cnf")) throw new ClaimError("proof_not_checked");
-  const subject = text(claims, [mapping.subject], "subject_claim");
-  if (subject === undefined) throw new ClaimError("missing_subject");
+  const named = text(claims, [mapping.subject], "subject_claim");
   const client = text(claims, mapping.client, "client_claim");
+  const subject = named ?? (mapping.absentSubject === "client" ? client : undefined);
+  if (subject === undefined) throw new ClaimError("missing_subject");
   const tenant = text(claims, listed(mapping.tenant), "tenant_claim");
   return Object.freeze({
     anonymous: false,

@@ -87,4 +87,11 @@ export type Covers = (scopes: readonly string[], needed: readonly string[]) => b
 /** Nothing can be said about a credential now, good or bad: an outage, which is never told as a bad credential. */
 export class IssuerUnavailable extends Error {
   override readonly name = "IssuerUnavailable";
+  /** One word for audit, from a bounded set. */
+  readonly detail: string;
+
+  constructor(detail = "issuer_unavailable", options?: ErrorOptions) {
+    super(detail, options);
+    this.detail = detail;
+  }
 }

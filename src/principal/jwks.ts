@@ -184,5 +184,5 @@ function createKeySet(document: unknown): JWTVerifyGetKey {
 }
 
 function unavailable(): IssuerUnavailable {
-  return new IssuerUnavailable("issuer keys unavailable");
+  return new IssuerUnavailable();
 }

@@ -7,20 +7,14 @@
 import type { JWTPayload } from "jose";
 import type { Config } from "../config/schema.ts";
 import type { Log } from "../log.ts";
-import { createScopeHierarchy } from "../scopes.ts";
 import { checkToken, detailOf, peekIssuer, SIGNATURES, signedClaims, TokenFault } from "./access-token.ts";
 import { ClaimError, ownerByClaims, principalOf } from "./claims.ts";
-import {
-  type Covers,
-  type CredentialAuthenticator,
-  CredentialFault,
-  type Identity,
-  IssuerUnavailable,
-  ScopeFault,
-} from "./credential.ts";
+import { bindingOf } from "./confirmation.ts";
+import { type CredentialAuthenticator, CredentialFault, IssuerUnavailable } from "./credential.ts";
 import { createDocumentReader, type DocumentReader } from "./document.ts";
 import { fileKeys, type IssuerKeys, RemoteKeys } from "./jwks.ts";
-import type { Owner, Principal, Resource } from "./principal.ts";
+import type { Owner, Resource } from "./principal.ts";
+import { type Admission, admitToken, type GoodToken, goodToken } from "./token-admission.ts";
 import { TokenCache, tokenDigest } from "./token-cache.ts";
 
 const CACHED_TOKENS = 10_000;
@@ -35,7 +29,7 @@ interface Issuer {
 
 /** A verification worth remembering, and the key set that it rests on. */
 interface Verified {
-  readonly identity: Identity;
+  readonly token: GoodToken;
   /** Unix milliseconds. */
   readonly expires: number;
   readonly issuer: Issuer;
@@ -51,21 +45,21 @@ export interface JwtDeps {
   readonly jwksFiles: ReadonlyMap<string, unknown>;
   /** Milliseconds for one document of an issuer; 5000 when absent. */
   readonly fetchTimeout?: number;
-  /** How scopes include each other; each only itself when absent. */
-  readonly covers?: Covers;
 }
 
 /**
  * Builds the authenticator of signed tokens. No request leaves before the first token comes.
+ * @param isOurs whether a token is to be judged by its signature at all
  * Throws when the configuration cannot work (issuer listed twice, algorithm that is not a public-key signature, key file that
  * is no key set): a mistake to show at start.
  */
 export function createJwtAuthenticator(
   configured: readonly IssuerConfig[],
+  isOurs: (token: string) => boolean,
+  admission: Admission,
   deps: JwtDeps,
 ): CredentialAuthenticator {
   const now = deps.now ?? Date.now;
-  const covers = deps.covers ?? createScopeHierarchy().covers;
   const reader = createDocumentReader(deps.fetchTimeout ?? FETCH_TIMEOUT_MS);
   const issuers = new Map<string, Issuer>();
   for (const config of configured) {
@@ -76,31 +70,29 @@ export function createJwtAuthenticator(
 
   return {
     kind: "jwt",
-    claims: ({ authorization }) => authorization.kind === "token",
-    authenticate({ authorization }, resource) {
+    claims: ({ authorization }) => authorization.kind === "token" && isOurs(authorization.token),
+    authenticate(credentials, resource) {
+      const { authorization } = credentials;
       if (authorization.kind !== "token") throw new CredentialFault("malformed");
       const { token } = authorization;
       const digest = tokenDigest(token, resource);
       const known = cache.get(digest, now());
-      if (known?.issuer.keys.vouches(known.generation) === true) return admit(known);
-      return verify(token, digest, resource);
+      if (known?.issuer.keys.vouches(known.generation) === true) {
+        return admitToken(known.token, credentials, resource, admission);
+      }
+      return verify(token, digest, resource).then((good) =>
+        admitToken(good, credentials, resource, admission),
+      );
     },
     available: () => [...issuers.values()].some(({ keys }) => keys.available()),
     close: () => reader.close(),
   };
 
-  function admit({ identity, issuer }: Verified): Identity {
-    const { principal } = identity;
-    const { requiredScopes } = issuer.config;
-    if (covers(principal.scopes, requiredScopes)) return identity;
-    throw new ScopeFault(requiredScopes, principal);
-  }
-
-  async function verify(token: string, digest: string, resource: Resource): Promise<Identity> {
+  async function verify(token: string, digest: string, resource: Resource): Promise<GoodToken> {
     try {
-      return admit(await verifyAnew(token, digest, resource));
+      return (await verifyAnew(token, digest, resource)).token;
     } catch (error) {
-      if (error instanceof ScopeFault || error instanceof IssuerUnavailable) throw error;
+      if (error instanceof IssuerUnavailable) throw error;
       const detail = detailOf(error);
       // jose's errors carry the claims of the token; those have no place in a log.
       const cause = detail === "unverifiable" ? { cause: error } : {};
@@ -124,16 +116,16 @@ export function createJwtAuthenticator(
     // Read before the check: a set that is replaced meanwhile must not vouch for what its predecessor verified.
     const { generation } = keys;
     const claims = await checkToken(token, { ...config, audiences, keys: keys.find, now: now() });
-    const identity = Object.freeze({ principal: principalByClaims(config, claims), kind: "jwt" } as const);
-    const verified = { identity, expires: claims.exp * 1000, issuer, generation };
+    const verified = { token: goodByClaims(config, claims), expires: claims.exp * 1000, issuer, generation };
     if (verified.expires > now()) cache.set(digest, verified);
     return verified;
   }
 }
 
-function principalByClaims({ issuer, claims: mapping }: IssuerConfig, claims: JWTPayload): Principal {
+function goodByClaims(config: IssuerConfig, claims: JWTPayload): GoodToken {
   try {
-    return principalOf(issuer, mapping, claims);
+    const binding = bindingOf(claims);
+    return goodToken("jwt", principalOf(config.issuer, config.claims, claims), binding, config);
   } catch (error) {
     if (!(error instanceof ClaimError)) throw error;
     throw new TokenFault(error.fault, { claims });

@@ -73,6 +73,8 @@ export interface Resource {
   readonly metadataUrl: string;
   /** `routes[].authentication.accept`: the kinds of credential taken here; all that are configured when absent. */
   readonly accept?: readonly CredentialKind[] | undefined;
+  /** `routes[].authentication.introspection`: the one issuer whose opaque tokens are taken here. */
+  readonly introspection?: string | undefined;
   /** What the request will need beside the scopes that its issuer's tokens all need, so that one challenge names everything. */
   readonly furtherScopes?: ((principal: Principal) => readonly string[]) | undefined;
 }

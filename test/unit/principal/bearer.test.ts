@@ -8,7 +8,7 @@ import {
 } from "../../../src/principal/bearer.ts";
 
 t.test("the header is one bearer token or it is none", async (t) => {
-  const token = (text: string) => ({ kind: "token", token: text });
+  const token = (text: string) => ({ kind: "token", scheme: "bearer", token: text });
   const fault = (word: string) => ({ kind: "fault", fault: word });
   const table: [header: string | undefined, expected: object][] = [
     [undefined, { kind: "none" }],

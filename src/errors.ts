@@ -54,8 +54,38 @@ export const REFUSALS = {
     message: "Too many streams are open (setting server.limits.streams)",
     retryAfter: 5,
   },
+  rate_limited: {
+    status: 429,
+    rpc: -32603,
+    message:
+      "You have sent as many requests as this route takes in this time (setting limits.perPrincipal.requests)",
+    retryAfter: 1,
+  },
+  concurrency_limited: {
+    status: 429,
+    rpc: -32603,
+    message:
+      "You have as many requests in flight as this route allows (setting limits.perPrincipal.concurrent)",
+    retryAfter: 1,
+  },
+  streams_limited: {
+    status: 429,
+    rpc: -32603,
+    message: "You have as many streams open as this route allows (setting limits.perPrincipal.streams)",
+    retryAfter: 5,
+  },
   // principal
   unauthorized: { status: 401, rpc: -32600, message: "A valid access token is required" },
+  invalid_client_certificate: {
+    status: 401,
+    rpc: -32600,
+    message: "The client certificate is not valid here",
+  },
+  untrusted_header: {
+    status: 400,
+    rpc: -32600,
+    message: "The request carries a header that only a listed proxy may send, once",
+  },
   insufficient_scope: { status: 403, rpc: -32600, message: "The access token lacks a required scope" },
   // json and protocol
   parse_error: { status: 400, rpc: -32700, message: "The body is not one valid JSON value" },
@@ -97,6 +127,18 @@ export const REFUSALS = {
     status: 403,
     rpc: -32603,
     message: "The user did not approve this request, and it was not carried out",
+  },
+  approval_pending: {
+    status: 403,
+    rpc: -32603,
+    message:
+      "Policy asks for the approval of others, which is not there yet; nothing was spent, send the same retry again later",
+  },
+  approval_recorded: {
+    status: 403,
+    rpc: -32603,
+    message:
+      "The answer was for the same request of somebody else, where it was taken down if that still waited; this request was not carried out",
   },
   // tasks
   unknown_task: { status: 200, rpc: -32602, message: "Task not found" },
@@ -140,12 +182,19 @@ export const REFUSALS = {
     rpc: -32603,
     message: "The request went through more rounds, or took longer, than the gateway allows",
   },
+  open_rounds_limited: {
+    status: 429,
+    rpc: -32603,
+    message:
+      "You have as many questions waiting for an answer as this route allows (setting limits.perPrincipal.openRounds)",
+    retryAfter: 10,
+  },
   // credential for the upstream
   identity_required: {
     status: 403,
     rpc: -32600,
     message:
-      "The MCP server is called in the caller's name, which this request does not say in the way that needs: bring an access token",
+      "The MCP server is called in its caller's name, and this request brings no identity that can be passed on",
   },
   credential_refused: {
     status: 403,
@@ -204,7 +253,8 @@ export const REFUSALS = {
   overloaded: {
     status: 503,
     rpc: -32603,
-    message: "Too many requests are in flight (setting server.limits.inFlight)",
+    message:
+      "The gateway takes on no more at the moment, send the request again later (settings server.limits and limits)",
     retryAfter: 1,
   },
   issuer_unavailable: {

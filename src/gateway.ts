@@ -1,18 +1,21 @@
 /**
  * The gateway: one list of stages that every request runs down once. Each may refuse, none may be skipped.
  *
- *   request    framing → principal → json → protocol → tasks → authorization → capability → retry → approval → upstream
+ *   request    framing → principal → json → limits → protocol → tasks → authorization → capability → retry → approval
+ *              → credential → upstream
  *   response   message → protocol → questions → seal → lists (response.ts, answer.ts) → outcome → audit
  *
  * Stages throw refusals; `http/server.ts` maps them once. Legacy traffic leaves the list after `protocol` (legacy.ts).
  */
 import type { FastifyReply } from "fastify";
 import { admit } from "./admission.ts";
-import { askConsent, noteConsent, refuseDeclined } from "./approval/asking.ts";
-import { type Consents, judgeConsent } from "./approval/consent.ts";
+import type { Allowances, Kind } from "./allowance/allowance.ts";
+import { askConsent, filledOf, noteConsent, refuseConsent, rememberConsent } from "./approval/asking.ts";
+import { type Consent, type Consents, judgeConsent } from "./approval/consent.ts";
+import { offeredEdits, offeredHeaders } from "./approval/offers.ts";
 import { auditArguments, auditChain, auditMethod } from "./audit/record.ts";
 import type { Authorizer } from "./authorization.ts";
-import type { Call } from "./call.ts";
+import type { Call, Route } from "./call.ts";
 import { narrow } from "./capability/narrow.ts";
 import type { Needs } from "./capability/needs.ts";
 import { checkRequired } from "./capability/policy.ts";
@@ -24,10 +27,11 @@ import { JsonError, type JsonText, scan } from "./json/scan.ts";
 import { type Edit, splice } from "./json/splice.ts";
 import { refuseLegacy, serveLegacy } from "./legacy.ts";
 import type { Limits } from "./limits.ts";
+import type { Load } from "./load.ts";
 import { parseDeclared } from "./mcp/capabilities.ts";
 import { decideEra } from "./mcp/era.ts";
 import { type NotificationMessage, parseClientMessage, readableId } from "./mcp/message.ts";
-import { MRTR_METHODS, mirroredName } from "./mcp/methods.ts";
+import { isTaskMethod, MRTR_METHODS, mirroredName } from "./mcp/methods.ts";
 import { checkMirrored } from "./mcp/mirrored-headers.ts";
 import { judgeParams, judgeRequest } from "./request-rules.ts";
 import { answer, repeat } from "./response.ts";
@@ -57,6 +61,9 @@ export interface Gateway extends Witnesses {
   /** Where answers are kept for a repeat, if they are. */
   readonly repeats: Repeats | undefined;
   readonly limits: Limits;
+  /** What each caller may do. */
+  readonly allowances: Allowances;
+  readonly load: Load;
   /** What servers turned out to ask of clients that cannot answer. */
   readonly needs: Needs;
 }
@@ -80,6 +87,11 @@ export async function serve(
     journey.draft.method = auditMethod(message.method);
     if (gateway.config.audit.arguments) Object.assign(journey.draft, auditArguments(doc, message.params));
   }
+  // limits
+  await journey.admit(
+    kindOf(doc, message, journey.route),
+    "method" in message && MRTR_METHODS.has(message.method),
+  );
   // protocol
   const header = journey.headers.get("mcp-protocol-version");
   const era = decideEra({ header, doc, message });
@@ -133,6 +145,14 @@ export async function serve(
   return forward(gateway, call, { narrowed, refusal, approvals }, reply);
 }
 
+/** What a message counts as, by what it brings; whether its state is good is seen later. */
+function kindOf(doc: JsonText, message: ReturnType<typeof parseClientMessage>, { config }: Route): Kind {
+  if (message.type !== "request") return "request";
+  const state = doc.get(message.params, "requestState");
+  if (MRTR_METHODS.has(message.method) && state !== undefined && doc.kind(state) === "string") return "retry";
+  return config.tasks === "pass" && isTaskMethod(message.method) ? "poll" : "request";
+}
+
 /** Scans a client's body. @throws Refusal `parse_error`, naming the kind of fault but no content */
 function scanClient(body: Buffer, limits: Config["server"]["limits"]): JsonText {
   try {
@@ -183,8 +203,8 @@ async function notify(
 
 /**
  * The rest of the request half: retry, redeem, send; then the answer.
- * @param judged what policy made of the request, and which policies may ask for consent. What it hides goes the way of an unknown name up to the server's door: no
- *   check before it may tell the two apart. Nothing of it is redeemed.
+ * @param judged what policy made of the request, and which policies may ask for consent. What it hides goes the way of an unknown name up
+ *   to the server's door: no check before it may tell the two apart. Nothing of it is redeemed.
  */
 async function forward(
   gateway: Gateway,
@@ -202,29 +222,47 @@ async function forward(
   // retry
   const retry = openTaskRequest(gateway.roundTrip, call) ?? openRetry(gateway.roundTrip, call);
   noteRetry(journey, retry);
-  const body = splice(doc.bytes, [...judged.narrowed, ...retry.edits, ...listenedEdits(call)]);
+  // What goes up without a state being redeemed is a request like any other, whatever it brought.
+  if (retry.kind !== "retry" && call.tasks?.own === undefined) await journey.admit("request", true);
+  const edits = [...judged.narrowed, ...retry.edits, ...listenedEdits(call)];
+  const body = splice(doc.bytes, edits);
   const name = call.tasks?.own?.claims.task ?? mirroredName(doc, message);
   const mirrored = { method: message.method, target: name, version: call.version };
   const headers = modernHeaders(journey.headers, mirrored);
   if (judged.refusal !== undefined) throw judged.refusal;
   judgeParams(journey, doc, call.params, annotationsOf(call));
   // approval
-  const consent = judgeConsent(gateway.consents, call, judged.approvals, retry);
-  if (consent.kind === "ask") return askConsent(gateway, call, consent.question, reply);
+  const consent = await judgeConsent(gateway.roundTrip, gateway.consents, call, judged.approvals, retry);
+  if (consent.kind === "ask") return askConsent(gateway, call, consent, reply);
   if (consent.kind !== "free") noteConsent(gateway, call, consent);
-  // Before anything is spent: a credential that cannot be had leaves the state as good as it was.
-  const obtained = obtain(journey);
+  // credential, before anything is spent: one that cannot be had leaves the state as good as it was
+  const isOver = consent.kind === "refused" || consent.kind === "vote";
+  const obtained = isOver ? undefined : obtain(journey);
   const credential = obtained instanceof Promise ? await obtained : obtained;
   const spent = retry.kind === "retry" ? await spend(gateway, call, retry.claims) : undefined;
   if (spent !== undefined && "again" in spent) return repeat(gateway, call, spent.again, reply);
-  if (consent.kind === "refused" && retry.kind === "retry")
-    throw refuseDeclined(gateway, call, retry.claims, consent.action);
+  if (isOver) throw await refuseConsent(gateway, call, consent);
   // upstream
+  const offered = offersOf(gateway, call, consent);
   const response = await send(journey, {
-    ...{ method: "POST", headers, credential, body, openEnded },
+    ...{
+      method: "POST",
+      headers: { ...headers, ...offeredHeaders(filledOf(consent)) },
+      credential,
+      openEnded,
+    },
+    body: offered.length === 0 ? body : splice(doc.bytes, [...edits, ...offered]),
     release: spent?.release,
   });
+  rememberConsent(gateway, consent);
   await answer(gateway, call, retry.kind === "retry" ? retry.claims : undefined, response, reply);
+}
+
+/** The edits by which the server is told of an approval, and callers tell it of none. */
+function offersOf({ consents }: Gateway, { doc, message }: Call, consent: Consent): readonly Edit[] {
+  if (!consents.policies.offersMeta) return [];
+  const policies = consent.kind === "given" ? consent.approval.policies : [];
+  return offeredEdits(doc, message.meta, policies, filledOf(consent));
 }
 
 /** What is known of the headers of the tool that is called. */

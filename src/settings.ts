@@ -6,6 +6,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Allowances } from "./allowance/allowance.ts";
 import { callerLimits } from "./allowance/settings.ts";
+import type { Approvals } from "./approval/approvals.ts";
 import { ApprovePolicies } from "./approval/policy.ts";
 import { type AuditLog, openAuditLog } from "./audit/sinks.ts";
 import { createAuthorizer } from "./authorization.ts";
@@ -20,6 +21,7 @@ import type { Gateway } from "./gateway.ts";
 import { Held } from "./held.ts";
 import { metadataDocuments } from "./http/metadata.ts";
 import { createReach, type Reach } from "./http/origin.ts";
+import { Peers } from "./http/peers.ts";
 import type { Keys } from "./keys.ts";
 import type { Limits } from "./limits.ts";
 import type { Load } from "./load.ts";
@@ -54,6 +56,7 @@ export interface Settings {
   readonly signer: AssertionSigner | undefined;
   readonly authenticator: Authenticator;
   readonly reach: Reach;
+  readonly peers: Peers;
   readonly parts: Parts;
 }
 
@@ -91,6 +94,7 @@ export interface ProcessParts {
   /** Set by operators, and so the same for every configuration. */
   readonly overrides: Overrides;
   readonly needs: Needs;
+  readonly approvals: Approvals;
   readonly limits: Limits;
   /** Callers are counted on through a change of limits. */
   readonly allowances: Allowances;
@@ -185,6 +189,7 @@ export async function openSettings(
       signer,
       authenticator: authenticator.value,
       reach: createReach(config.server),
+      peers: new Peers(loaded, now),
       parts: { audit, authenticator, credentials, upstreams },
     };
     return new Held(settings, close);
@@ -222,7 +227,7 @@ function openGateway(config: Config, audit: AuditLog, shared: ProcessParts): Gat
   return {
     config,
     authorizer: createAuthorizer(config.authorization),
-    consents: { policies: new ApprovePolicies(config.authorization), code: () => "" },
+    consents: { policies: new ApprovePolicies(config.authorization), approvals: shared.approvals },
     roundTrip: { ...envelope, keys, maxTokenBytes, store, overrides, now, random },
     needs,
     repeats,

@@ -4,6 +4,8 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { serveVerbs } from "./admin/verbs.ts";
+import { Allowances } from "./allowance/allowance.ts";
+import { forgetfulApprovals } from "./approval/forgetful.ts";
 import type { AuditLog } from "./audit/sinks.ts";
 import { Needs } from "./capability/needs.ts";
 import type { Listen } from "./config/addresses.ts";
@@ -17,6 +19,7 @@ import { buildServer } from "./http/server.ts";
 import { InForce } from "./in-force.ts";
 import { Keys } from "./keys.ts";
 import { createLimits } from "./limits.ts";
+import { watchLoad } from "./load.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import type { Output } from "./output.ts";
@@ -41,6 +44,8 @@ export interface Surroundings {
   readonly stdout?: Output;
   /** Called with `log.level` when a changed configuration is taken up. */
   readonly setLogLevel?: (level: Config["log"]["level"]) => void;
+  /** How late the event loop is, in milliseconds. */
+  readonly eventLoopDelay?: () => number;
   /** How long a client may take to send a request. */
   readonly timeouts?: ClientTimeouts;
 }
@@ -93,6 +98,13 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
         return inForce.settings.loaded.config.server.limits.streams;
       },
     });
+    const allowances = openAllowances(loaded, { log, now });
+    closers.push(() => allowances.close());
+    const load = watchLoad(() => {
+      const { eventLoopDelay } = inForce.settings.loaded.config.server.limits;
+      return eventLoopDelay === "off" ? undefined : eventLoopDelay;
+    }, surroundings.eventLoopDelay);
+    closers.push(async () => load.close());
     const reloader = createReloader(loaded, { take: (next) => inForce.take(next), log, now });
     const metrics = createMetrics({
       keys,
@@ -100,6 +112,8 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       overrides,
       needs,
       limits,
+      allowances,
+      load,
       reloads: reloader.status,
       exposed: () => exposure?.exposed() ?? new Map(),
       auditLosses: () => inForce.settings.gateway.audit.losses(),
@@ -113,8 +127,11 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       store,
       overrides,
       needs,
+      approvals: forgetfulApprovals({ keys, now }),
       repeats,
       limits,
+      allowances,
+      load,
       metrics,
       audit,
       stdout,
@@ -133,7 +150,7 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       const section = (): Config["admin"] => inForce.settings.loaded.config.admin;
       const { host } = place;
       const admin = buildAdmin({
-        ...{ store, metrics, host, admin: section, draining: server.draining },
+        ...{ store, metrics, load, host, admin: section, draining: server.draining },
         timeouts: surroundings.timeouts,
       });
       serveVerbs(admin, {
@@ -188,6 +205,12 @@ async function openStore(
     eviction: redemption.eviction,
     log,
   });
+}
+
+function openAllowances(loaded: LoadedConfig, { log, now }: { log: Log; now: () => number }): Allowances {
+  const { redis, redemption } = loaded.config;
+  if (redemption.store === "memory" || redis === undefined) return new Allowances(undefined, now);
+  return new Allowances({ target: redisTarget(loaded), keyPrefix: redis.keyPrefix, log }, now);
 }
 
 function openRepeats(loaded: LoadedConfig, now: () => number): Repeats | undefined {

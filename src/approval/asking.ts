@@ -1,34 +1,39 @@
-/** The two ends of a question for consent: how it leaves, and what a no becomes. What is on record of either. */
+/** The two ends of a question for consent: how it leaves, and what comes of an answer that lets nothing run. What is on record of either. */
 import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
-import { auditChain } from "../audit/record.ts";
+import { type AuditRecord, auditChain } from "../audit/record.ts";
 import type { Call } from "../call.ts";
 import { deliverJson } from "../deliver.ts";
 import type { Claims } from "../envelope/format.ts";
-import type { Refusal } from "../errors.ts";
+import { Refusal } from "../errors.ts";
 import type { Gateway } from "../gateway.ts";
 import { toolErrorBody } from "../http/respond.ts";
 import { keep } from "../response.ts";
 import { sealConsent } from "../round-trip/result.ts";
-import { declined } from "../round-trip/retry.ts";
+import { ToolErrorRejection } from "../round-trip/retry.ts";
+import type { FilledField } from "./answer.ts";
 import type { Consent } from "./consent.ts";
-import { APPROVAL_KEY, type ApprovalQuestion } from "./question.ts";
+import type { ApprovalQuestion } from "./question.ts";
+
+type Asking = Extract<Consent, { readonly kind: "ask" }>;
+/** A consent on which nothing is asked: the call runs, or it does not. */
+export type Judged = Exclude<Consent, Asking | { readonly kind: "free" }>;
 
 /** Answers a call with the question, sealed. The server hears nothing. @throws Refusal as `sealConsent` */
 export async function askConsent(
   gateway: Gateway,
   call: Call,
-  question: ApprovalQuestion,
+  { question }: Asking,
   reply: FastifyReply,
 ): Promise<void> {
   const { journey, message } = call;
   if (journey.stopped !== undefined) throw journey.stopped;
-  const { policies, shown, requestedSchema } = question;
+  const { key, policies, shown, requestedSchema } = question;
   const { token, claims } = sealConsent(
     gateway.roundTrip,
     call,
     { policies, shown, given: false },
-    { key: APPROVAL_KEY, kind: "form", schema: requestedSchema },
+    { key, kind: "form", schema: requestedSchema },
   );
   Object.assign(journey.draft, auditChain(claims), {
     outcome: "input_required",
@@ -42,51 +47,96 @@ export async function askConsent(
 }
 
 /** The JSON-RPC message. @param id as the client spelled it */
-function askedBody(id: string, { message, requestedSchema }: ApprovalQuestion, token: string): string {
+function askedBody(id: string, { key, message, requestedSchema }: ApprovalQuestion, token: string): string {
   const params = `{"mode":"form","message":${JSON.stringify(message)},"requestedSchema":${requestedSchema}}`;
-  const requests = `{${JSON.stringify(APPROVAL_KEY)}:{"method":"elicitation/create","params":${params}}}`;
+  const requests = `{${JSON.stringify(key)}:{"method":"elicitation/create","params":${params}}}`;
   const result = `{"resultType":"input_required","inputRequests":${requests},"requestState":${JSON.stringify(token)}}`;
   return `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
 }
 
-/** Takes down what the user was asked, and what this request brought as an answer. */
-export function noteConsent(
-  { metrics }: Gateway,
-  call: Call,
-  consent: Extract<Consent, { readonly kind: "given" | "refused" }>,
-): void {
-  const { draft } = call.journey;
-  const action =
-    consent.kind === "refused" ? consent.action : consent.filled === undefined ? undefined : "accept";
-  const kept = consent.kind === "given" ? (consent.filled ?? []).filter(({ audit }) => audit) : [];
-  draft.approval = {
+/** Takes down what the user was asked and has said, and lets the call run on it if it is to run. */
+export function noteConsent({ metrics }: Gateway, call: Call, consent: Judged): void {
+  const { journey } = call;
+  const action = actionOf(consent);
+  const given = consent.kind === "given" ? consent.by : undefined;
+  const answer = given !== undefined && "filled" in given ? given : undefined;
+  const kept = answer?.filled.filter(({ audit }) => audit) ?? [];
+  journey.draft.approval = {
     ...auditQuestion(consent.question),
     ...(action === undefined ? {} : { action }),
     ...(kept.length === 0 ? {} : { fields: Object.fromEntries(kept.map(({ name, text }) => [name, text])) }),
+    ...(answer === undefined || answer.others.length === 0 ? {} : { others: answer.others }),
+    ...(given !== undefined && "recalled" in given ? { remembered: given.recalled.chain } : {}),
+    ...(consent.kind === "vote" ? { waiting: consent.id } : {}),
   };
   if (consent.kind === "given") call.consent = consent.approval;
   if (action === undefined) return;
-  draft.answers = [action];
+  journey.draft.answers = [action];
   metrics.approval(consent.question.policies, action);
 }
 
-/** The user's no, once its state is spent: nobody turns it into a yes. */
-export function refuseDeclined(
+/** What the user did; undefined where this request brought no answer. */
+function actionOf(consent: Judged): "accept" | "decline" | "cancel" | undefined {
+  switch (consent.kind) {
+    case "given":
+      return consent.by !== undefined && "filled" in consent.by ? "accept" : undefined;
+    case "refused":
+      return consent.cause === "denied" ? "accept" : consent.cause;
+    case "vote":
+      return consent.approves ? "accept" : "decline";
+  }
+}
+
+/**
+ * What a call comes to that does not run, once its state is spent: nobody turns a no into a yes. To the model where there is one, with
+ * the answer kept for a repeat.
+ * @throws Refusal `store_unavailable`, where somebody else's call waits in the store
+ */
+export async function refuseConsent(
+  gateway: Gateway,
+  call: Call,
+  consent: Exclude<Judged, { readonly kind: "given" }>,
+): Promise<Refusal> {
+  const { claims } = consent;
+  if (consent.kind === "refused") return told(gateway, call, claims, "approval_declined", consent.cause);
+  const { id, approves, policies, subject } = consent;
+  const vote = await gateway.consents.approvals.vote(id, policies, subject, approves);
+  return told(gateway, call, claims, "approval_recorded", vote);
+}
+
+/** Remembers an approval whose call was sent on, where policy lets it; nobody waits for it. */
+export function rememberConsent({ consents, log }: Gateway, consent: Consent): void {
+  if (consent.kind !== "given" || consent.by === undefined || !("filled" in consent.by)) return;
+  const { chain, chainIat, jti, exp } = consent.by.claims;
+  consents.approvals
+    .remember(consent.policies, consent.subject, { chain, chainIat, jti, exp })
+    .catch(() => log.warn({ policies: consent.question.policies }, "an approval was not remembered"));
+}
+
+/** What the server is told of the approval. */
+export const filledOf = (consent: Consent): readonly FilledField[] =>
+  consent.kind === "given" && consent.by !== undefined && "filled" in consent.by ? consent.by.filled : [];
+
+function told(
   gateway: Gateway,
   call: Call,
   claims: Claims,
-  action: "decline" | "cancel",
+  code: "approval_declined" | "approval_recorded",
+  cause: string,
 ): Refusal {
-  const refusal = declined(call, action);
-  if (call.message.method === "tools/call") {
-    const bytes = Buffer.from(toolErrorBody(call.message.id, refusal.code));
-    keep(gateway, call, claims, { outcome: "tool_error", bytes, sealed: undefined }, 200);
-  }
-  return refusal;
+  if (call.message.method !== "tools/call") return new Refusal(code, cause);
+  const bytes = Buffer.from(toolErrorBody(call.message.id, code));
+  keep(gateway, call, claims, { outcome: "tool_error", bytes, sealed: undefined }, 200);
+  return new ToolErrorRejection(code, cause);
 }
 
-function auditQuestion({ policies, message, requestedSchema }: ApprovalQuestion) {
-  return { policies, message: digestOf(message), schema: digestOf(requestedSchema) };
+function auditQuestion({
+  policies,
+  code,
+  message,
+  requestedSchema,
+}: ApprovalQuestion): NonNullable<AuditRecord["approval"]> {
+  return { policies, code, message: digestOf(message), schema: digestOf(requestedSchema) };
 }
 
 const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64url");

@@ -4,117 +4,197 @@
  */
 import { sameDigest } from "../binding.ts";
 import type { Call } from "../call.ts";
-import type { Approval } from "../envelope/format.ts";
+import type { Approval, Claims } from "../envelope/format.ts";
 import { Refusal } from "../errors.ts";
 import { capabilitiesFor } from "../mcp/capabilities.ts";
-import { type Retry, rejectState } from "../round-trip/retry.ts";
+import { isRevoked, type Retry, type RoundTripContext, rejection, rejectState } from "../round-trip/retry.ts";
 import { type FilledField, readApprovalAnswer } from "./answer.ts";
+import type { Approvals, Approver, Recalled } from "./approvals.ts";
 import { type ApprovePolicies, MAX_POLICIES } from "./policy.ts";
-import { type ApprovalQuestion, type ApprovePolicy, approvalQuestion } from "./question.ts";
+import {
+  type ApprovalCall,
+  type ApprovalQuestion,
+  type ApprovePolicy,
+  approvalQuestion,
+  waitingIdOf,
+} from "./question.ts";
 
 /** What the stage works with. */
 export interface Consents {
   readonly policies: ApprovePolicies;
-  /** See `approvalQuestion`. */
-  readonly code: (shown: string) => string;
+  readonly approvals: Approvals;
+}
+
+/** A question with what it is about. */
+export interface Consulted {
+  readonly policies: readonly ApprovePolicy[];
+  readonly subject: ApprovalCall;
+  readonly question: ApprovalQuestion;
 }
 
 /** What has been judged. */
 export type Consent =
   /** No policy asks. */
   | { readonly kind: "free" }
-  | { readonly kind: "ask"; readonly question: ApprovalQuestion }
+  | ({ readonly kind: "ask" } & Consulted)
   /** The call runs; `approval` is sealed into all that is asked in its chain from now on. */
-  | {
+  | ({
       readonly kind: "given";
       readonly approval: Approval;
-      readonly question: ApprovalQuestion;
-      /** Set where this request brought the answer. */
-      readonly filled: readonly FilledField[] | undefined;
-    }
-  | {
+      /** How, unless it was in an earlier round. */
+      readonly by?:
+        | {
+            readonly filled: readonly FilledField[];
+            readonly others: readonly Approver[];
+            readonly claims: Claims;
+          }
+        | { readonly recalled: Recalled };
+    } & Consulted)
+  /** It does not run, and the state is spent: the user's own no, or that of another who was needed. */
+  | ({
       readonly kind: "refused";
-      readonly action: "decline" | "cancel";
-      readonly question: ApprovalQuestion;
-    };
+      readonly cause: "decline" | "cancel" | "denied";
+      readonly claims: Claims;
+    } & Consulted)
+  /** The answer to a call that is somebody else's. This one does not run, and the state is spent. */
+  | ({
+      readonly kind: "vote";
+      readonly id: string;
+      readonly approves: boolean;
+      readonly claims: Claims;
+    } & Consulted);
 
 /**
  * Judges a call that policy allows.
  * @param ids of the approve policies that match it (`Decision.approvals`)
  * @param retry what its state turned out to be
  * @throws Refusal `invalid_request_state` for a state whose consent is not that to what policy asks for now,
- *   `invalid_input_responses` for an answer that is neither yes nor no, `missing_capability`, `question_forbidden`
+ *   `invalid_input_responses` for an answer that is neither yes nor no, `missing_capability`, `question_forbidden`,
+ *   `approval_pending`, `store_unavailable`, `too_many_requests`
  */
-export function judgeConsent(consents: Consents, call: Call, ids: readonly string[], retry: Retry): Consent {
-  const { policies } = consents;
+export async function judgeConsent(
+  context: RoundTripContext,
+  consents: Consents,
+  call: Call,
+  ids: readonly string[],
+  retry: Retry,
+): Promise<Consent> {
   const sealed = retry.kind === "retry" ? retry.claims.approval : undefined;
   if (ids.length === 0 && sealed === undefined) return { kind: "free" };
   const hints = call.target === undefined ? undefined : call.journey.route.seen.hintsOf(call.target.name);
-  const demanded = policies.demanded(ids, hints);
+  const demanded = consents.policies.demanded(ids, hints);
   if (demanded.length === 0 && sealed === undefined) return { kind: "free" };
-  if (retry.kind !== "retry") return ask(consents, call, demanded);
-  const question = sealed === undefined ? undefined : shownBefore(consents, call, sealed, demanded);
-  if (sealed === undefined || question === undefined) {
-    // Where nothing is asked any more there is nothing to ask again: whoever calls starts over.
-    if (demanded.length === 0) throw new Refusal("invalid_request_state", "approval");
-    const again = rejectState(call, "approval");
-    if (again.kind === "reprompt")
-      Object.assign(call.journey.draft, { state: "reprompted", cause: "approval" });
-    return ask(consents, call, demanded);
+  if (retry.kind !== "retry") return first(context, consents, call, demanded);
+  const shown =
+    sealed === undefined ? undefined : await shownBefore(consents, call, retry.claims, sealed, demanded);
+  if (sealed !== undefined && shown !== undefined) {
+    if (sealed.given) return { kind: "given", approval: sealed, ...shown };
+    return answered(consents, call, retry.claims, { ...sealed, given: true }, shown);
   }
-  const approval: Approval = { ...sealed, given: true };
-  if (sealed.given) return { kind: "given", approval, question, filled: undefined };
-  const answer = readApprovalAnswer(call.doc, call.doc.get(call.params, "inputResponses"), question);
-  switch (answer.kind) {
-    case "accept":
-      return { kind: "given", approval, question, filled: answer.fields };
-    case "decline":
-    case "cancel":
-      return { kind: "refused", action: answer.kind, question };
-    case "malformed":
-      throw new Refusal("invalid_input_responses", answer.detail);
+  // Where nothing is asked any more there is nothing to ask again: whoever calls starts over.
+  if (demanded.length === 0) throw new Refusal("invalid_request_state", "approval");
+  // Throws, unless bad states are asked about again on this route.
+  rejectState(call, "approval");
+  Object.assign(call.journey.draft, { state: "reprompted", cause: "approval" });
+  return first(context, consents, call, demanded);
+}
+
+/** A call without a state: consent that was given before, somebody else's same call that waits for this caller, or the question. */
+async function first(
+  context: RoundTripContext,
+  { approvals }: Consents,
+  call: Call,
+  policies: readonly ApprovePolicy[],
+): Promise<Consent> {
+  if (policies.length > MAX_POLICIES) throw new Refusal("question_forbidden", "approval_policies");
+  const subject = subjectOf(call);
+  const recalled = await approvals.recall(policies, subject);
+  if (recalled !== undefined) {
+    const { chain, approvedAt } = recalled;
+    const question = approvalQuestion(policies, subject, codeOf(approvals));
+    const approval: Approval = { policies: question.policies, shown: question.shown, given: true };
+    if (!isRevoked(context, call, { chain, chainIat: Math.floor(approvedAt / 1_000) }))
+      return { kind: "given", approval, by: { recalled }, policies, subject, question };
   }
+  // The question is the operator's own: `capability.allow` is about what servers ask, what the client declares is not.
+  if (!call.declared.form) {
+    const requiredCapabilities = capabilitiesFor(["form"]);
+    throw new Refusal("missing_capability", "approval", { data: { requiredCapabilities } });
+  }
+  const waiting = approvals.needsOthers(policies) ? await approvals.waitingFor(policies, subject) : undefined;
+  return {
+    kind: "ask",
+    policies,
+    subject,
+    question: approvalQuestion(policies, subject, codeOf(approvals), waiting),
+  };
 }
 
 /**
  * The question that was put, made anew; undefined unless it is the very same by now, and for all policies that ask now. It may be for
  * more: a replica that has not seen the tool's annotations asks where another does not.
  */
-function shownBefore(
-  consents: Consents,
+async function shownBefore(
+  { policies: known, approvals }: Consents,
   call: Call,
+  { asked }: Claims,
   sealed: Approval,
   demanded: readonly ApprovePolicy[],
-): ApprovalQuestion | undefined {
-  const policies = consents.policies.named(sealed.policies);
+): Promise<Consulted | undefined> {
+  const policies = known.named(sealed.policies);
   if (policies === undefined || !demanded.every(({ id }) => sealed.policies.includes(id))) return undefined;
-  const question = questionFor(consents, call, policies);
-  return sameDigest(question.shown, sealed.shown) ? question : undefined;
+  const subject = subjectOf(call);
+  const id = sealed.given ? undefined : waitingIdOf(asked[0]?.key ?? "");
+  const waiting = id === undefined ? undefined : await approvals.waiting(id, policies, subject);
+  if (id !== undefined && waiting === undefined) return undefined;
+  const question = approvalQuestion(policies, subject, codeOf(approvals), waiting);
+  return sameDigest(question.shown, sealed.shown) ? { policies, subject, question } : undefined;
 }
 
-function ask(consents: Consents, call: Call, demanded: readonly ApprovePolicy[]): Consent {
-  // The question is the operator's own: `capability.allow` is about what servers ask, what the client declares is not.
-  if (!call.declared.form) {
-    const requiredCapabilities = capabilitiesFor(["form"]);
-    throw new Refusal("missing_capability", "approval", { data: { requiredCapabilities } });
+/** What the user said to the question. */
+async function answered(
+  { approvals }: Consents,
+  call: Call,
+  claims: Claims,
+  approval: Approval,
+  shown: Consulted,
+): Promise<Consent> {
+  const { policies, subject, question } = shown;
+  const answer = readApprovalAnswer(call.doc, call.doc.get(call.params, "inputResponses"), question);
+  if (answer.kind === "malformed") throw new Refusal("invalid_input_responses", answer.detail);
+  const id = waitingIdOf(question.key);
+  if (id !== undefined) return { kind: "vote", id, approves: answer.kind === "accept", claims, ...shown };
+  if (answer.kind !== "accept") return { kind: "refused", cause: answer.kind, claims, ...shown };
+  const given = { kind: "given", approval, ...shown } as const;
+  if (!approvals.needsOthers(policies))
+    return { ...given, by: { filled: answer.fields, others: [], claims } };
+  const { chain, chainIat, jti, exp } = claims;
+  const standing = await approvals.standing(policies, subject, question, { chain, chainIat, jti, exp });
+  switch (standing.outcome) {
+    case "met":
+      return { ...given, by: { filled: answer.fields, others: standing.approvers, claims } };
+    case "denied":
+      return { kind: "refused", cause: "denied", claims, ...shown };
+    case "expired":
+      throw rejection(call, "expired");
+    case "waiting":
+      throw new Refusal("approval_pending", "others", {
+        data: { approval: standing.id, missing: standing.missing },
+        headers: { "retry-after": String(Math.max(1, Math.ceil(standing.retryAfterMs / 1_000))) },
+      });
   }
-  if (demanded.length > MAX_POLICIES) throw new Refusal("question_forbidden", "approval_policies");
-  return { kind: "ask", question: questionFor(consents, call, demanded) };
 }
 
-/** @throws Refusal for a call that is about nothing, which cannot be asked about */
-function questionFor(
-  { code }: Consents,
-  { journey, message, target, doc, params }: Call,
-  policies: readonly ApprovePolicy[],
-): ApprovalQuestion {
+const codeOf =
+  (approvals: Approvals) =>
+  (matter: string): string =>
+    approvals.code(matter);
+
+function subjectOf({ journey, message, target, doc, params }: Call): ApprovalCall {
+  // Only what names a tool, a prompt or a resource is ever asked about.
   if (target === undefined) throw new Refusal("internal", "approval_target");
   const { path, upstream } = journey.route.config;
-  const where = { server: path, route: path, upstream: upstream.url };
   const { principal } = journey;
-  return approvalQuestion(
-    policies,
-    { ...where, method: message.method, target, doc, params, principal },
-    code,
-  );
+  const { method } = message;
+  return { server: path, route: path, upstream: upstream.url, method, target, doc, params, principal };
 }

@@ -15,10 +15,13 @@ export class ApprovePolicies {
   readonly #policies: ReadonlyMap<string, Policy>;
   /** Whether any policy asks what servers say of their tools. */
   readonly readsHints: boolean;
+  /** Whether any tells servers of approvals in `_meta`: then callers cannot. */
+  readonly offersMeta: boolean;
 
   constructor({ policies }: Config["authorization"]) {
     const approving = policies.filter(({ effect }) => effect === "approve");
     this.#policies = new Map(approving.map((policy) => [policy.id, policy]));
+    this.offersMeta = approving.some(({ approval }) => approval?.offer === "meta");
     this.readsHints = approving.some(({ when }) => when !== undefined);
   }
 

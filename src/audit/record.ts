@@ -3,6 +3,7 @@
  * What is secret is never put in: no state, token, answer, question text or credential has a field here;
  * arguments only where `audit.arguments` asks for them.
  */
+import type { Approver } from "../approval/approvals.ts";
 import type { Claims } from "../envelope/format.ts";
 import type { RefusalCode } from "../errors.ts";
 import type { JsonText, Node } from "../json/scan.ts";
@@ -84,15 +85,21 @@ export interface AuditRecord {
   /** Kinds of the questions that went out with this answer. */
   readonly asked?: readonly string[];
   /**
-   * The consent that policy asks for: the policies, and digests (base64url SHA-256) of the message and of the form that the user was
-   * shown. `action` is what the user did, where this request brought the answer; `fields` what was filled in, where policy keeps it.
+   * The consent that policy asks for: the policies, the code that people tell calls apart by, and digests (base64url SHA-256) of the
+   * message and of the form that the user was shown. `action` is what the user did, where this request brought the answer; `fields` what
+   * was filled in, where policy keeps it; `others` who else approved; `remembered` the chain in which it was, where nobody
+   * was asked; `waiting` the id of somebody else's call that this answer was for.
    */
   readonly approval?: {
     readonly policies: readonly string[];
+    readonly code: string;
     readonly message: string;
     readonly schema: string;
     readonly action?: "accept" | "decline" | "cancel";
     readonly fields?: Readonly<Record<string, string>>;
+    readonly others?: readonly Approver[];
+    readonly remembered?: string;
+    readonly waiting?: string;
   };
   /** Actions of the answers that came with this request. */
   readonly answers?: readonly string[];

@@ -16,8 +16,10 @@ const ASKED = [...MRTR_METHODS].join(", ");
 export function checkConsent(policy: Policy, path: readonly Step[], sections: Sound, report: Report): void {
   const { effect, when, arguments: tests } = policy;
   if (effect !== "approve") {
-    if (when !== undefined && !report.lost([...path, "effect"]))
-      report.problem([...path, "when"], `goes with effect: approve and no other, not with ${effect}`);
+    for (const name of ["when", "approval"] as const) {
+      if (policy[name] !== undefined && !report.lost([...path, "effect"]))
+        report.problem([...path, name], `goes with effect: approve and no other, not with ${effect}`);
+    }
     return;
   }
   if (report.lost(path)) return;

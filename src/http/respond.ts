@@ -71,6 +71,8 @@ const TOOL_ERRORS: Readonly<Partial<Record<RefusalCode, string>>> = {
     "The confirmation for this call is invalid or expired, so the call was not carried out. Call the tool again without requestState to be asked anew.",
   approval_declined:
     "The user was asked to approve this call and did not, so it was not carried out. Do not call it again unless the user asks for it.",
+  approval_recorded:
+    "The user's answer was for the same call of somebody else, where it was taken down if that still waited. This call was not carried out.",
 };
 
 /**

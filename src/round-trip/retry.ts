@@ -242,13 +242,6 @@ export function rejection({ journey, message }: Call, fault: EnvelopeFault): Ref
   return toTheModel ? new ToolErrorRejection("invalid_request_state", fault) : refuseState(fault);
 }
 
-/** The user's no to the gateway's own question, told to the model where there is one. */
-export function declined({ message }: Call, action: "decline" | "cancel"): Refusal {
-  return message.method === "tools/call"
-    ? new ToolErrorRejection("approval_declined", action)
-    : new Refusal("approval_declined", action);
-}
-
 const refuseState = (fault: EnvelopeFault): Refusal => new Refusal("invalid_request_state", fault);
 
 /** Somebody who said no must not be asked again by a trick; answers that cannot be read count as a no. */

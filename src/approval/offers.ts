@@ -1,0 +1,41 @@
+/**
+ * What a server is told of an approval, where policy says so (`approval.offer`): as headers, which no caller can send through the gateway,
+ * or as a member of `_meta`, which callers could and which is taken out of every request for that. Pure.
+ */
+import type { JsonText, Node } from "../json/scan.ts";
+import { type Edit, editObject } from "../json/splice.ts";
+import { encodeMirrored } from "../mcp/mirrored-headers.ts";
+import { fold } from "../mcp/twins.ts";
+import type { FilledField } from "./answer.ts";
+
+/** The member of `_meta`: `{"policies":[…],"fields":{…}}`. */
+export const OFFER_KEY = "io.sealgate/approval";
+
+/** `Sealgate-Approval-NAME`, encoded as mirrored headers are; `_` becomes `-`, since some servers drop the other. */
+export function offeredHeaders(filled: readonly FilledField[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const { name, text, offer } of filled) {
+    if (offer === "header")
+      headers[`sealgate-approval-${name.toLowerCase().replaceAll("_", "-")}`] = encodeMirrored(text);
+  }
+  return headers;
+}
+
+/**
+ * The edits to a request's `_meta`, an object.
+ * @param filled of the approval that it runs on; empty where it brought none
+ */
+export function offeredEdits(
+  doc: JsonText,
+  meta: Node | undefined,
+  policies: readonly string[],
+  filled: readonly FilledField[],
+): Edit[] {
+  if (meta === undefined) return [];
+  const offered = filled.filter(({ offer }) => offer === "meta");
+  const remove = new Set(doc.members(meta).flatMap(({ key }) => (fold(key) === OFFER_KEY ? [key] : [])));
+  if (offered.length === 0) return remove.size === 0 ? [] : editObject(doc, meta, { remove });
+  const fields = Object.fromEntries(offered.map(({ name, text }) => [name, text]));
+  remove.delete(OFFER_KEY);
+  return editObject(doc, meta, { set: { [OFFER_KEY]: JSON.stringify({ policies, fields }) }, remove });
+}

@@ -3,6 +3,10 @@
  * which every confirmation was typed exactly, whatever modes the rules about answers have.
  */
 import type { JsonText, Node } from "../json/scan.ts";
+import { looksForeign, MAX_ANSWER_BYTES, MAX_UNASKED, shapeFault } from "../mcp/answer-shape.ts";
+import { checkForm } from "../mcp/form.ts";
+import { parseExact } from "../mcp/number.ts";
+import type { QuestionField } from "./fields.ts";
 import type { ApprovalQuestion } from "./question.ts";
 
 /** What somebody filled in. */
@@ -24,7 +28,7 @@ export type ApprovalAnswer =
   | { readonly kind: "malformed"; readonly detail: ApprovalFault };
 
 /**
- * Reads the answer out of the untrusted `inputResponses`.
+ * Reads the answer out of the untrusted `inputResponses`. What nobody asked for is not looked at.
  * @param question made anew for the retry; its `shown` was compared with the sealed one before
  */
 export function readApprovalAnswer(
@@ -32,5 +36,46 @@ export function readApprovalAnswer(
   inputResponses: Node | undefined,
   question: ApprovalQuestion,
 ): ApprovalAnswer {
-  throw new Error(`not yet ${doc.root} ${inputResponses} ${question.shown}`);
+  const answer = doc.get(inputResponses, question.key);
+  if (answer === undefined) return malformed("answers_missing");
+  if (doc.end(answer) - doc.start(answer) > MAX_ANSWER_BYTES) return malformed("answer");
+  if (shapeFault(doc, answer) !== undefined || looksForeign(doc, answer, "form")) return malformed("answer");
+  const action = doc.text(doc.get(answer, "action"));
+  if (action === "decline" || action === "cancel") return { kind: action };
+  if (action !== "accept") return malformed("action");
+  const content = readContent(doc, doc.get(answer, "content"), question.fields);
+  if (content === undefined) return malformed("content");
+  if (checkForm(parseExact(question.requestedSchema), content) !== undefined) return malformed("form");
+  for (const { key, typed } of question.fields) {
+    // What was typed is the one thing that is trimmed: a space at its end is nobody's intention.
+    if (typed !== undefined && content[key]?.trim() !== typed) return malformed("not_confirmed");
+  }
+  return {
+    kind: "accept",
+    fields: question.fields.flatMap(({ key, name, audit, offer }) => {
+      const text = content[key];
+      return name === undefined || text === undefined ? [] : [{ name, text, audit, offer }];
+    }),
+  };
 }
+
+/** The texts of the fields that were asked for; undefined where the content is none, or one of them is no text. */
+function readContent(
+  doc: JsonText,
+  content: Node | undefined,
+  fields: readonly QuestionField[],
+): Readonly<Record<string, string>> | undefined {
+  // SDK clients send null for no content.
+  if (content === undefined || doc.kind(content) === "null") return {};
+  if (doc.kind(content) !== "object" || doc.count(content) > fields.length + MAX_UNASKED) return undefined;
+  const texts: [string, string][] = [];
+  for (const { key } of fields) {
+    const node = doc.get(content, key);
+    if (node === undefined) continue;
+    if (doc.kind(node) !== "string") return undefined;
+    texts.push([key, doc.string(node)]);
+  }
+  return Object.fromEntries(texts);
+}
+
+const malformed = (detail: ApprovalFault): ApprovalAnswer => ({ kind: "malformed", detail });

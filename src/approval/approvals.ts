@@ -3,8 +3,8 @@
  * one that needs others waits for them here, without anybody holding a connection. All entries are sealed under the ring, so that
  * whoever can write to the store can make nothing up and read nothing.
  */
-import type { Principal } from "../principal/principal.ts";
-import type { ApprovalCall, ApprovalQuestion, ApprovePolicy } from "./question.ts";
+import type { ApprovePolicy } from "./approve-policy.ts";
+import type { ApprovalCall, ApprovalQuestion, Waiting } from "./question.ts";
 
 /** The chain of rounds in which somebody approved: revocations go by it. */
 export interface ApprovedIn {
@@ -28,13 +28,6 @@ export interface Recalled {
   readonly policies: readonly string[];
 }
 
-/** Somebody else's call that waits, as the one is shown it who may approve it. */
-export interface Waiting {
-  readonly id: string;
-  /** Whose call it is: for `approvalQuestion(policies, { ...call, principal: requester }, code, "another")`. */
-  readonly requester: Principal;
-}
-
 /** Who approved, for audit. */
 export type Approver =
   | { readonly issuer: string; readonly subject: string; readonly client?: string }
@@ -45,7 +38,12 @@ export type Standing =
   /** All there are: send it on. To be called right before the state is redeemed. */
   | { readonly outcome: "met"; readonly approvers: readonly Approver[] }
   /** Refuse as `approval_pending`, and spend nothing. */
-  | { readonly outcome: "waiting"; readonly id: string; readonly missing: number; readonly retryAfterMs: number }
+  | {
+      readonly outcome: "waiting";
+      readonly id: string;
+      readonly missing: number;
+      readonly retryAfterMs: number;
+    }
   | { readonly outcome: "denied"; readonly by: Approver }
   | { readonly outcome: "expired" };
 
@@ -54,8 +52,8 @@ export type Vote = "approved" | "denied" | "closed" | "own" | "not_eligible";
 
 /** See the file's header. */
 export interface Approvals {
-  /** What people tell questions apart by; see `approvalQuestion`. */
-  code(shown: string): string;
+  /** What people tell calls apart by; see `approvalQuestion`. */
+  code(matter: string): string;
   /**
    * Whether consent to this call was given before and still holds, for every policy that asks. Undefined: ask. Never throws; while
    * the store is away nothing is remembered.
@@ -93,10 +91,5 @@ export interface Approvals {
    * Says yes or no to somebody else's call. To be called once the voter's own state was redeemed. The voter's call is not sent on,
    * whatever comes of it. @throws Refusal `store_unavailable`
    */
-  vote(
-    id: string,
-    policies: readonly ApprovePolicy[],
-    call: ApprovalCall,
-    approves: boolean,
-  ): Promise<Vote>;
+  vote(id: string, policies: readonly ApprovePolicy[], call: ApprovalCall, approves: boolean): Promise<Vote>;
 }

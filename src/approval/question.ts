@@ -1,22 +1,48 @@
 /**
  * The one form question by which the gateway asks for consent: what is shown to a person, what has to be filled in, and the digest
- * of all of it. Pure. Whatever arguments hold cannot change what a person reads, nor take the place of what is always shown.
+ * of all of it. Pure. Whatever arguments hold cannot change what a person reads, nor take the place of what is always shown. The
+ * same parameters give the same question, however they are spelled.
  */
-import type { ApprovalSettings } from "../config/approval-settings.ts";
+import { createHash } from "node:crypto";
+import type { Arguments } from "../argument-reading.ts";
+import { digestParams } from "../json/canonical.ts";
 import type { JsonText, Node } from "../json/scan.ts";
 import type { Target } from "../mcp/methods.ts";
 import type { Principal } from "../principal/principal.ts";
+import { type ApprovePolicy, policyDigest, settingsOf } from "./approve-policy.ts";
+import { type Mask, printDetails, showText } from "./details.ts";
+import { formOf, type QuestionField } from "./fields.ts";
+import { renderTemplate, type Subject } from "./sentence.ts";
 
-/** Key of the question among `inputRequests`, and of its answer. */
+export type { ApprovePolicy } from "./approve-policy.ts";
+export type { QuestionField } from "./fields.ts";
+
+/** Key of the question among `inputRequests`, and of its answer; where another's call is asked about, with the id of that behind it. */
 export const APPROVAL_KEY = "approval";
+const KEY_OF_ANOTHER = /^approval\/([A-Za-z0-9_-]{22})$/;
 /** Bytes (UTF-8) of the longest message. */
 export const MAX_MESSAGE_BYTES = 4_096;
+/** Bytes of the sentences of all policies together. */
+const MAX_SENTENCES_BYTES = 1_536;
+/** Lines of arguments. */
+const MAX_DETAILS = 40;
+/** What stands below the arguments always has room. */
+const TAIL_BYTES = 256;
+const LABEL = "sealgate/approval/1";
+const UNBOUND: ReadonlySet<string> = new Set([
+  "_meta",
+  "inputResponses",
+  "requestState",
+  "arguments",
+  "name",
+  "uri",
+]);
 
-/** One policy with `effect: approve`, as configured: trusted. Members beside these are part of its digest. */
-export interface ApprovePolicy {
+/** Somebody else's call that waits, as the one is shown it who may approve it. */
+export interface Waiting {
   readonly id: string;
-  /** Absent where the policy sets nothing: then defaults count. */
-  readonly approval?: ApprovalSettings;
+  /** Whose call it is. */
+  readonly requester: Principal;
 }
 
 /** A call that needs consent. */
@@ -34,20 +60,10 @@ export interface ApprovalCall {
   readonly principal: Principal;
 }
 
-/** A field of the form, and what becomes of what is filled in. */
-export interface QuestionField {
-  /** The member of the answer's content. */
-  readonly key: string;
-  /** Of the policy's field; undefined of a typed confirmation. */
-  readonly name: string | undefined;
-  /** What has to be typed, exactly; undefined of a field. */
-  readonly typed: string | undefined;
-  readonly audit: boolean;
-  readonly offer: "none" | "header" | "meta";
-}
-
 /** The question, ready to be sealed and sent. */
 export interface ApprovalQuestion {
+  /** Its key among `inputRequests`. */
+  readonly key: string;
   /** Plain text in lines; at most `MAX_MESSAGE_BYTES`. */
   readonly message: string;
   /** JSON text of a flat form that `formSchemaFault` accepts. */
@@ -59,23 +75,168 @@ export interface ApprovalQuestion {
   readonly shown: string;
   /** The same without whose call it is and how it was put: equal for two callers who make the same call. As secret. */
   readonly matter: string;
+  /** Shown to people and in audit: equal for two who are asked about the same call. */
+  readonly code: string;
   /** Ids of the policies that ask, in the order of the configuration. */
   readonly policies: readonly string[];
   readonly fields: readonly QuestionField[];
 }
 
+/** The id of somebody else's call that a question with this key is about; undefined of a question about the caller's own. */
+export const waitingIdOf = (key: string): string | undefined => KEY_OF_ANOTHER.exec(key)?.[1];
+
 /**
  * Puts one question for all policies (one or more) that match a call.
- * @param code what people tell two questions apart by, of a `shown` digest: keyed, so that nobody can guess what is masked by it
- *   (approvalCode)
- * @param requester whose call it is, where another is asked to approve it: `call.principal` is then the requester
+ * @param code what people tell calls apart by, of a `matter`: keyed, so that nobody can guess by it what is masked
+ *   (`Approvals.code`)
+ * @param another somebody else's call that is the same as this one, and that this caller is asked to approve
  * @throws JsonError `kind` for parameters that are no object
  */
 export function approvalQuestion(
   policies: readonly ApprovePolicy[],
   call: ApprovalCall,
-  code: (shown: string) => string,
-  requester?: "another",
+  code: (matter: string) => string,
+  another?: Waiting,
 ): ApprovalQuestion {
-  throw new Error(`not yet ${policies.length} ${call.route} ${code("")} ${requester}`);
+  const matter = matterOf(policies, call);
+  const shownCode = code(matter);
+  const subject: Subject = {
+    tool: call.target.name,
+    server: call.server,
+    principal: another?.requester ?? call.principal,
+    arguments: { doc: call.doc, node: argumentsOf(call) },
+  };
+  const form = formOf(policies, subject);
+  const text = messageOf(policies, call, subject, another !== undefined);
+  const key = another === undefined ? APPROVAL_KEY : `${APPROVAL_KEY}/${another.id}`;
+  const requestedSchema = JSON.stringify(form.schema);
+  const typed = form.fields.map((field) => field.typed ?? null);
+  return {
+    key,
+    message: `${text}\nCode: ${shownCode}`,
+    requestedSchema,
+    shown: digest(["shown", matter, key, text, requestedSchema, typed]),
+    matter,
+    code: shownCode,
+    policies: policies.map(({ id }) => id),
+    fields: form.fields,
+  };
+}
+
+/** @param subject with the one whose call it is, who is another than the caller where `forAnother` */
+function messageOf(
+  policies: readonly ApprovePolicy[],
+  { target, server, doc, params }: ApprovalCall,
+  subject: Subject,
+  forAnother: boolean,
+): string {
+  const page = new Page(MAX_MESSAGE_BYTES - TAIL_BYTES);
+  page.head(
+    forAnother
+      ? "Approve this call of somebody else? It runs as theirs; yours does not run."
+      : "Approve this call?",
+  );
+  page.head(`- ${target.kind}: ${showText(target.name, "alone", target.kind === "resource" ? 200 : 128)}`);
+  page.head(`- server: ${showText(server, "alone", 64)}`);
+  if (forAnother) page.head(`- asked for by: ${showCaller(subject.principal)}`);
+  const settings = policies.map(settingsOf);
+  page.sentences(
+    settings.flatMap(({ message, mask }) =>
+      message === undefined ? [] : [renderTemplate(message, subject, mask)],
+    ),
+  );
+  const hides = settings.every(({ details }) => details === "hide");
+  page.details(subject.arguments, strictest(settings), hides, countOthers(doc, params));
+  return page.text;
+}
+
+/** Who asks, for whoever is to approve it. */
+function showCaller({ anonymous, subject, issuer, client }: Principal): string {
+  if (anonymous) return "(anonymous)";
+  const by = client === undefined ? "" : ` in ${showText(client, "amid", 64)}`;
+  return `${showText(subject, "amid", 64)} of ${showText(issuer, "amid", 96)}${by}`;
+}
+
+/** What a call is, whoever makes it. */
+export function matterOf(policies: readonly ApprovePolicy[], call: ApprovalCall): string {
+  const { route, upstream, method, target, doc, params } = call;
+  const asking = policies.map((policy) => [policy.id, policyDigest(policy)]);
+  const parameters = digestParams(doc, params);
+  return digest(["matter", route, upstream, method, target.kind, target.name, parameters, asking]);
+}
+
+/** A JSON array: no part can slide into the next. All texts in it are well formed. */
+const digest = (parts: readonly unknown[]): string =>
+  createHash("sha256")
+    .update(JSON.stringify([LABEL, ...parts]), "utf8")
+    .digest("base64url");
+
+function argumentsOf({ method, doc, params }: ApprovalCall): Node | undefined {
+  const node = method === "resources/read" ? undefined : doc.get(params, "arguments");
+  return node === undefined || doc.kind(node) === "null" ? undefined : node;
+}
+
+/** Members of the parameters that this version does not know; bound, and named nowhere. */
+const countOthers = (doc: JsonText, params: Node | undefined): number =>
+  params === undefined ? 0 : doc.members(params).filter(({ key }) => !UNBOUND.has(key)).length;
+
+const MASKS: readonly Mask[] = ["none", "secrets", "all"];
+const strictest = (settings: readonly { readonly mask: Mask }[]): Mask =>
+  MASKS.findLast((mask) => settings.some((one) => one.mask === mask)) ?? "all";
+
+/** The text as it grows, within its bound. */
+class Page {
+  readonly #lines: string[] = [];
+  #left: number;
+
+  constructor(bytes: number) {
+    this.#left = bytes;
+  }
+
+  get text(): string {
+    return this.#lines.join("\n");
+  }
+
+  /** What is always shown; bounded by whoever makes it. */
+  head(line: string): void {
+    this.#left -= Buffer.byteLength(line) + 1;
+    this.#lines.push(line);
+  }
+
+  /** Each once, as far as they go. */
+  sentences(all: readonly string[]): void {
+    let left = MAX_SENTENCES_BYTES;
+    const different = [...new Set(all)];
+    let put = 0;
+    for (const sentence of different) {
+      left -= Buffer.byteLength(sentence) + 1;
+      if (left < 0) break;
+      this.head(sentence);
+      put++;
+    }
+    const more = different.length - put;
+    if (more > 0) this.head(`(${more} more sentences of policies are too long to be shown)`);
+  }
+
+  details(given: Arguments, mask: Mask, hidden: boolean, others: number): void {
+    const { doc, node } = given;
+    const count = node === undefined ? 0 : doc.count(node);
+    if (node !== undefined && doc.kind(node) !== "object")
+      this.head("Arguments: not an object, and not shown");
+    else if (count === 0) this.head("Arguments: none");
+    else if (hidden) this.head("Arguments: not shown");
+    else {
+      this.head("Arguments:");
+      let lines = 0;
+      const left = printDetails(given, mask, (line) => {
+        const bytes = Buffer.byteLength(line) + 1;
+        if (lines >= MAX_DETAILS || bytes > this.#left) return false;
+        lines++;
+        this.head(line);
+        return true;
+      });
+      if (left > 0) this.head(`(and ${left} more, or what they hold, not shown)`);
+    }
+    if (others > 0) this.head(`(and ${others} other parameters, not shown)`);
+  }
 }

@@ -1,12 +1,11 @@
 /** `authorization.policies[].approval`: how a call that a policy matches is asked about, and what an answer is good for. */
 import * as z from "zod";
+import { PLACEHOLDERS, parseTemplate, soleArgument, type Template } from "../approval/template.ts";
 import { isTypable, isVisible } from "../approval/visible.ts";
-import { parseTemplate, PLACEHOLDERS, soleArgument, type Template } from "../approval/template.ts";
 import { linkIn } from "../mcp/links.ts";
 import { duration, field, flag, glob, list, some, whole } from "./fields.ts";
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
+const HOUR = 60 * 60_000;
 
 /** Bounds of what one policy can ask for; all of it is sealed. */
 export const MOST_FIELDS = 8;
@@ -14,11 +13,14 @@ export const MOST_OPTIONS = 32;
 
 /** A text for people, in one line, in which nothing is a link. */
 function said(what: string, max: number) {
-  return field<string>(`${what}: one line of 1 to ${max} visible characters, without links`, (text, refuse) => {
-    if (text.length === 0 || text.length > max) return refuse(`is empty or longer than ${max} characters`);
-    if (!isVisible(text)) return refuse("holds characters that cannot be seen");
-    return linkIn(text) === undefined ? text : refuse("holds a link");
-  });
+  return field<string>(
+    `${what}: one line of 1 to ${max} visible characters, without links`,
+    (text, refuse) => {
+      if (text.length === 0 || text.length > max) return refuse(`is empty or longer than ${max} characters`);
+      if (!isVisible(text)) return refuse("holds characters that cannot be seen");
+      return linkIn(text) === undefined ? text : refuse("holds a link");
+    },
+  );
 }
 
 const message = field<Template>(
@@ -84,7 +86,9 @@ const remember = z
     ],
     { error: "a duration such as 15m, or { for: 15m, arguments: same | any }" },
   )
-  .describe("How long an approval holds for more calls of the same tool by the same caller. Default: for one call.");
+  .describe(
+    "How long an approval holds for more calls of the same tool by the same caller. Default: for one call.",
+  );
 
 const approver = z.strictObject({
   issuers: some(glob()).exactOptional().describe("Patterns of issuers."),
@@ -95,13 +99,15 @@ const approver = z.strictObject({
 });
 
 const quorum = z.strictObject({
-  principals: whole(2, 5).default(2).describe("How many different people must approve, the caller among them."),
+  principals: whole(2, 5)
+    .default(2)
+    .describe("How many different people must approve, the caller among them."),
   from: approver
     .exactOptional()
     .describe("Who may approve for somebody else. Default: everybody whom policies allow the same call."),
-  within: duration(10_000, 24 * HOUR)
-    .prefault("10m")
-    .describe("How long the others have; never longer than the state lives (envelope.ttl)."),
+  within: duration(1_000, 24 * HOUR)
+    .exactOptional()
+    .describe("How long the others have. Default, and at most: as long as the state lives (envelope.ttl)."),
 });
 
 /** See the file's header. */
@@ -112,7 +118,9 @@ export const approval = z.strictObject({
   details: z
     .enum(["show", "hide"])
     .default("show")
-    .describe("Whether arguments are listed. hide needs a message; server, tool and a code are always shown."),
+    .describe(
+      "Whether arguments are listed. hide needs a message; server, tool and a code are always shown.",
+    ),
   mask: z
     .enum(["secrets", "all", "none"])
     .default("secrets")

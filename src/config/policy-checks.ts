@@ -5,6 +5,7 @@
  */
 import { compileGlob } from "../glob.ts";
 import { isTaskMethod, TASK_METHODS } from "../mcp/methods.ts";
+import { checkApproval, checkForms } from "./approval-checks.ts";
 import { checkArguments } from "./argument-checks.ts";
 import { checkConsent, checkUnaskable } from "./consent-checks.ts";
 import type { Step } from "./json-schema.ts";
@@ -34,6 +35,7 @@ export function checkPolicies(sections: Sound, report: Report): void {
     checkReach(policy, path, sections, report);
     checkArguments(policy, path, sections, report);
     checkConsent(policy, path, sections, report);
+    checkApproval(policy, path, sections, report);
     for (const [name] of TARGETS) warnOfSigns(policy[name], [...path, name], name === "resources", report);
     warnOfSigns(policy.methods, [...path, "methods"], false, report);
     for (const name of SELECTORS) {
@@ -41,6 +43,7 @@ export function checkPolicies(sections: Sound, report: Report): void {
     }
   }
   checkUnaskable(sections, report);
+  checkForms(sections, report);
   if (sections.capability !== undefined) checkTools(sections.capability.tools, ["capability"], report);
   if (sections.rules !== undefined) checkTools(sections.rules.tools, ["rules"], report);
   for (const [index, route] of (sections.routes ?? []).entries()) {

@@ -1,0 +1,87 @@
+/**
+ * A policy's own words, with values in them: each quoted like every other text of a question, so that none goes on as part of the
+ * sentence, and none is read as a template. Pure.
+ */
+import { compilePlace, namesOf, type Place } from "../argument-place.ts";
+import { ArgumentReading, type Arguments } from "../argument-reading.ts";
+import type { Node } from "../json/scan.ts";
+import type { Principal } from "../principal/principal.ts";
+import { HIDDEN, isHidden, type Mask, MISSING, showScalar, showText, UNCLEAR } from "./details.ts";
+import type { Placeholder, Template } from "./template.ts";
+
+/** What templates speak of. */
+export interface Subject {
+  readonly tool: string;
+  readonly server: string;
+  readonly principal: Principal;
+  readonly arguments: Arguments;
+}
+
+/** Characters of one value in a sentence; the list below has more. */
+const MOST_OF_VALUE = 80;
+/** Values of a list, and groups. */
+const MOST_OF_LIST = 3;
+
+/** Renders a template; at most its own text and about 1 KB for each value. */
+export function renderTemplate({ parts }: Template, subject: Subject, mask: Mask): string {
+  return parts.map((part) => (typeof part === "string" ? part : showPart(part, subject, mask))).join("");
+}
+
+function showPart(part: Placeholder, subject: Subject, mask: Mask): string {
+  switch (part.kind) {
+    case "tool":
+    case "server":
+      return showText(subject[part.kind], "amid", MOST_OF_VALUE);
+    case "principal":
+      return showPrincipal(subject.principal, part.name);
+    case "argument":
+      return showArgument(part.path, subject, mask);
+  }
+}
+
+function showPrincipal(
+  principal: Principal,
+  name: Extract<Placeholder, { kind: "principal" }>["name"],
+): string {
+  if (principal.anonymous) return "(anonymous)";
+  const value = principal[name];
+  const texts = value === undefined ? [] : typeof value === "string" ? [value] : value;
+  return showList(texts.map((text) => () => showText(text, "amid", MOST_OF_VALUE)));
+}
+
+function showArgument(path: string, { arguments: given, principal }: Subject, mask: Mask): string {
+  const found = readArgument(given, principal, path);
+  if (found === undefined) return UNCLEAR;
+  const names = compilePlace(path).steps.map(({ name }) => name);
+  return showList(
+    found.map((node) => () => {
+      if (isHidden(given, node, names, mask)) return HIDDEN;
+      // What it holds stands in the list.
+      return given.doc.kind(node) === "object"
+        ? "(an object)"
+        : showScalar(given, node, "amid", MOST_OF_VALUE);
+    }),
+  );
+}
+
+function showList(texts: readonly (() => string)[]): string {
+  if (texts.length === 0) return MISSING;
+  const shown = texts.slice(0, MOST_OF_LIST).map((show) => show());
+  const more = texts.length - shown.length;
+  return more === 0 ? shown.join(", ") : `${shown.join(", ")} and ${more} more`;
+}
+
+/**
+ * The values at a place of the arguments, as tests of arguments read it; undefined where readers could see others.
+ * @param path a JSON Pointer, not empty
+ */
+export function readArgument(
+  given: Arguments,
+  principal: Principal,
+  path: string,
+): readonly Node[] | undefined {
+  const place: Place = compilePlace(path);
+  const reading = new ArgumentReading(principal, given, namesOf([path]));
+  const { values, unclear, missing } = reading.place(place);
+  return unclear || (values.length > 0 && missing > 0) ? undefined : values;
+}

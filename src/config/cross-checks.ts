@@ -5,6 +5,8 @@
 import { isLoopback, isPrivate, parseUrl, printListen, sameListen } from "./addresses.ts";
 import { checkCapability } from "./capability-checks.ts";
 import { allows } from "./consent-checks.ts";
+import { checkCredentials } from "./credential-checks.ts";
+import { checkIdentity } from "./identity-checks.ts";
 import type { Step } from "./json-schema.ts";
 import { checkPolicies } from "./policy-checks.ts";
 import { checkPrincipals } from "./principal-checks.ts";
@@ -77,8 +79,12 @@ function checkIssuers({ authentication }: Sound, report: Report): void {
 
 function checkAuthentication({ authentication, server, routes }: Sound, report: Report): void {
   if (authentication === undefined || report.lost(["authentication", "mode"])) return;
-  const { mode, issuers } = authentication;
-  if (mode === "required" && issuers.length === 0 && !report.lost(["authentication", "issuers"])) {
+  const { mode, issuers, clientCertificates, forwarded } = authentication;
+  const others = clientCertificates !== undefined || forwarded !== undefined;
+  const lost = ["issuers", "clientCertificates", "forwarded"].some((name) =>
+    report.lost(["authentication", name]),
+  );
+  if (mode === "required" && issuers.length === 0 && !others && !lost) {
     report.problem(
       ["authentication", "issuers"],
       "names no issuer, while authentication.mode is required, allowed one issuer or more",
@@ -214,6 +220,7 @@ export function crossCheck(sections: Sound, given: ReadonlySet<string>, report: 
   checkServer(sections, report);
   checkIssuers(sections, report);
   checkAuthentication(sections, report);
+  checkIdentity(sections, report);
   checkPrincipals(sections, report);
   checkKeys(sections, report, given);
   checkRedis(sections, report);
@@ -224,5 +231,6 @@ export function crossCheck(sections: Sound, given: ReadonlySet<string>, report: 
   checkEnvelope(sections, report);
   checkRoundTrip(sections, report);
   checkRoutes(sections, report);
+  checkCredentials(sections, given, report);
   checkRules(sections, report);
 }

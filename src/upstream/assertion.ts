@@ -33,16 +33,18 @@ const MAX_CHARACTERS = 6 * 1024;
  * Claims about a principal, but for the times.
  * `sub_id` (RFC 9493 section 3.2.3) has issuer and subject apart. Of the anonymous principal neither it nor `sub` is there, so that
  * nobody can be called as the anonymous are.
+ * @throws Refusal `credential_fault` for an issuer with a fragment, which no configured one has
  */
 export function assertionClaims(principal: Principal, terms: AssertionTerms): JWTPayload {
   const { anonymous, issuer, subject, client, tenant, groups, scopes } = principal;
+  // Two pairs of issuer and subject could have one spelling.
+  if (issuer.includes("#")) throw new Refusal("credential_fault", "assertion_issuer");
   return {
     iss: terms.issuer,
     aud: terms.audience,
     ...(anonymous
       ? { anonymous: true }
       : {
-          // An issuer is a URL without a fragment, so no two pairs of issuer and subject have one spelling.
           sub: terms.subject === "plain" ? subject : `${issuer}#${subject}`,
           sub_id: { format: "iss_sub", iss: issuer, sub: subject },
         }),

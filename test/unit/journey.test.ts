@@ -29,7 +29,9 @@ function setOut() {
       metrics: {
         observe: (record) => void observed.push(record),
         redemption: () => undefined,
+        introspection: () => undefined,
         result: () => undefined,
+      credential: () => undefined,
         approval: () => undefined,
         finding: () => undefined,
         keepRoutes: async () => undefined,

@@ -118,24 +118,24 @@ export const REFUSALS = {
   arguments_forbidden: { status: 403, rpc: -32602, message: "Policy does not allow these arguments" },
   // approval
   approval_required: {
-    status: 403,
+    status: 200,
     rpc: -32603,
     message:
       "Policy asks for the user's approval of this request, and only clients of MCP revision 2026-07-28 can be asked for it",
   },
   approval_declined: {
-    status: 403,
+    status: 200,
     rpc: -32603,
     message: "The user did not approve this request, and it was not carried out",
   },
   approval_pending: {
-    status: 403,
+    status: 200,
     rpc: -32603,
     message:
       "Policy asks for the approval of others, which is not there yet; nothing was spent, send the same retry again later",
   },
   approval_recorded: {
-    status: 403,
+    status: 200,
     rpc: -32603,
     message:
       "The answer was for the same request of somebody else, where it was taken down if that still waited; this request was not carried out",

@@ -29,8 +29,9 @@ import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Output } from "./output.ts";
 import type { Overrides } from "./overrides/overrides.ts";
-import { createAuthenticator } from "./principal/authenticators.ts";
+import { type AuthenticatorDeps, createAuthenticator } from "./principal/authenticators.ts";
 import type { Authenticator } from "./principal/principal.ts";
+import type { ReplayStore } from "./principal/replays.ts";
 import { type ResourceMetadata, resourceMetadataUrl, resourceUrl } from "./principal/resource-metadata.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
 import type { Repeats } from "./round-trip/repeat.ts";
@@ -38,6 +39,7 @@ import { compileModes } from "./rules/modes.ts";
 import { createScopeHierarchy } from "./scopes.ts";
 import { SeenLists } from "./seen-lists.ts";
 import { type AssertionSigner, openAssertionSigner } from "./upstream/assertion-keys.ts";
+import { openClient } from "./upstream/client-authentication.ts";
 import type { CredentialSource } from "./upstream/credential-source.ts";
 import { createUpstream, type Upstream, type UpstreamOptions } from "./upstream/dispatch.ts";
 import { credentialOptions, openCredentials } from "./upstream/open.ts";
@@ -90,6 +92,8 @@ export interface ProcessParts {
   /** The ring changes in place: a request that runs on when a key is removed must not seal with it. */
   readonly keys: Keys;
   readonly store: RedemptionStore;
+  /** Proofs that were used stay used through a change of settings. */
+  readonly replays: ReplayStore;
   readonly repeats: Repeats | undefined;
   /** Set by operators, and so the same for every configuration. */
   readonly overrides: Overrides;
@@ -138,13 +142,15 @@ export async function openSettings(
     const authenticator = take(
       before !== undefined &&
         same((from) => [
-          ...[from.config.authentication, from.secrets.jwksFiles],
+          ...[from.config.authentication, from.secrets.jwksFiles, from.secrets.introspectionSecrets],
+          ...[from.config.envelope.audience],
           from.config.authorization.scopeIncludes,
         ])
         ? before.parts.authenticator
         : new Held(
             createAuthenticator(config.authentication, {
-              ...{ log, now, jwksFiles: secrets.jwksFiles },
+              ...{ log, now, jwksFiles: secrets.jwksFiles, clients: introspectionClients(loaded, now) },
+              ...{ proofs: proofParts(config, shared), count: shared.metrics.introspection },
               covers: createScopeHierarchy(config.authorization.scopeIncludes).covers,
             }),
             async (made) => made.close?.(),
@@ -241,6 +247,27 @@ function openGateway(config: Config, audit: AuditLog, shared: ProcessParts): Gat
   };
 }
 
+function proofParts(
+  { envelope }: Config,
+  { keys, replays }: ProcessParts,
+): NonNullable<AuthenticatorDeps["proofs"]> {
+  return { replays, nonces: { keys, audience: envelope.audience } };
+}
+
+/** How the gateway shows each introspection endpoint who it is, by issuer. */
+function introspectionClients(
+  { config, secrets }: LoadedConfig,
+  now: () => number,
+): NonNullable<AuthenticatorDeps["clients"]> {
+  return new Map(
+    config.authentication.introspection?.map(({ issuer, url, client }) => {
+      const secret = secrets.introspectionSecrets?.get(issuer);
+      if (secret === undefined) throw new Error(`the client of introspection at ${issuer} has no secret`);
+      return [issuer, openClient(client, secret, url, now)] as const;
+    }),
+  );
+}
+
 function upstreamOptions({ secrets }: LoadedConfig, { path, upstream }: ConfiguredRoute): UpstreamOptions {
   const { url, timeouts, tls } = upstream;
   const ca = secrets.upstreamCas.get(path);
@@ -265,8 +292,12 @@ function openRoute(
     config: route,
     resource: resourceUrl(publicUrl, route.path),
     metadataUrl: resourceMetadataUrl(publicUrl, route.path),
+    proofAlgorithms: config.authentication.dpop?.algorithms,
     requiredScopes: new Map(
-      config.authentication.issuers.map(({ issuer, requiredScopes }) => [issuer, requiredScopes]),
+      [...config.authentication.issuers, ...(config.authentication.introspection ?? [])].map((of) => [
+        of.issuer,
+        of.requiredScopes,
+      ]),
     ),
     upstream: upstream.held.value,
     credentials: source.held.value,

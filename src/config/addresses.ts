@@ -88,7 +88,8 @@ export function isHostAuthority(text: string): boolean {
 export function isNetwork(text: string): boolean {
   const [address, prefix, more] = text.split("/");
   const family = isIP(address ?? "");
-  if (family === 0 || more !== undefined) return false;
+  // A zone is another one on each machine.
+  if (family === 0 || more !== undefined || text.includes("%")) return false;
   return (
     prefix === undefined ||
     (/^(0|[1-9][0-9]{0,2})$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128))

@@ -28,6 +28,10 @@ const limits = z.strictObject({
     .describe("Largest SSE event from an upstream."),
   inFlight: whole(1, 1_000_000).default(1_024).describe("Requests in flight at once, streams not counted."),
   streams: whole(1, 1_000_000).default(4_096).describe("SSE streams open at once."),
+  eventLoopDelay: z
+    .union([z.literal("off"), duration(20, MINUTE)])
+    .default("off")
+    .describe("How late the event loop may be before new requests are refused. Default: off."),
 });
 
 /** Section `server`. */
@@ -52,6 +56,11 @@ export const server = z.strictObject({
     .strictObject({
       cert: fileRef().describe("PEM file with the certificate chain."),
       key: fileRef().describe("PEM file with the private key."),
+      clientCa: fileRef()
+        .exactOptional()
+        .describe(
+          "PEM file with the authorities of clients. With it clients are asked for a certificate, and may have none.",
+        ),
     })
     .exactOptional()
     .describe("Serve HTTPS. Without it, plain HTTP."),

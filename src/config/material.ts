@@ -6,7 +6,10 @@ import { X509Certificate } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createSecureContext } from "node:tls";
+import { DerError } from "../certificates/der.ts";
+import { Authorities } from "../certificates/path.ts";
 import type { KeySource } from "../keyring.ts";
+import { clientSecretOf, loadUpstreamSecrets, type UpstreamSecrets } from "./credential-material.ts";
 import type { Step } from "./json-schema.ts";
 import { loadKeys } from "./key-material.ts";
 import type { Report } from "./report.ts";
@@ -14,7 +17,7 @@ import type { Config, Secret } from "./schema.ts";
 import { loadFile, loadSecret, type Material, SecretError, secretLine } from "./secret.ts";
 
 /** What was read. Holds secrets: never log it, hand on only the part that is needed. */
-export interface Secrets {
+export interface Secrets extends UpstreamSecrets {
   /** Decoded secrets of the ring, in the order of `keys.ring` or of names in `keys.folder`; empty when no key is configured. */
   readonly keys: readonly KeySource[];
   readonly redisPassword?: string;
@@ -25,12 +28,14 @@ export interface Secrets {
   readonly sentinelPassword?: string;
   /** PEM of `redis.sentinels.tls.ca`. */
   readonly sentinelCa?: Buffer;
-  /** Route path → the header its upstream gets. Names in lower case. */
-  readonly credentials: ReadonlyMap<string, { readonly header: string; readonly value: string }>;
-  /** Route path → PEM of `upstream.tls.ca`. */
-  readonly upstreamCas: ReadonlyMap<string, Buffer>;
   /** PEM of `server.tls`, a pair that fits. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
+  /** PEM of `server.tls.clientCa`. */
+  readonly clientCa?: Buffer;
+  /** PEM of `authentication.clientCertificates.header.ca`. */
+  readonly proxiedCa?: Buffer;
+  /** Issuer of `authentication.introspection` → the secret or PEM of its `client`. */
+  readonly introspectionSecrets?: ReadonlyMap<string, Buffer>;
   /** Absolute path, as in `issuers[].jwks.file` of the resolved configuration → the key set, with public keys only. */
   readonly jwksFiles: ReadonlyMap<string, unknown>;
 }
@@ -43,14 +48,6 @@ async function isFolder(path: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function bearer(line: string): string {
-  if (/^bearer /i.test(line))
-    throw new SecretError('the secret starts with "Bearer", allowed the token alone');
-  // RFC 6750 section 2.1
-  if (!/^[A-Za-z0-9._~+/-]+=*$/.test(line)) throw new SecretError("the secret is not a bearer token");
-  return `Bearer ${line}`;
 }
 
 function token(line: string): string {
@@ -66,6 +63,17 @@ function authorities(bytes: Buffer): Buffer {
     new X509Certificate(bytes);
   } catch {
     throw new SecretError("the file holds no PEM certificate");
+  }
+  return bytes;
+}
+
+/** Authorities that client certificates can be judged by. */
+function readAuthorities(bytes: Buffer): Buffer {
+  try {
+    Authorities.read(bytes);
+  } catch (error) {
+    if (error instanceof DerError) throw new SecretError(error.message);
+    throw error;
   }
   return bytes;
 }
@@ -165,25 +173,13 @@ export async function loadMaterial(
       ? undefined
       : await fileOf(["redis", "sentinels", "tls", "ca"], sentinels.tls.ca.file, authorities);
 
-  const credentials = new Map<string, { header: string; value: string }>();
-  const upstreamCas = new Map<string, Buffer>();
-  for (const [index, { path: route, upstream }] of config.routes.entries()) {
-    const path = ["routes", index, "upstream"];
-    const { credential, tls } = upstream;
-    if (credential !== undefined && "bearer" in credential) {
-      const value = await secretOf([...path, "credential", "bearer"], credential.bearer, (bytes) =>
-        bearer(secretLine(bytes)),
-      );
-      if (value !== undefined) credentials.set(route, { header: "authorization", value });
-    } else if (credential !== undefined) {
-      const { name, value: secret } = credential.header;
-      const value = await secretOf([...path, "credential", "header", "value"], secret, secretLine);
-      if (value !== undefined) credentials.set(route, { header: name, value });
-    }
-    if (tls?.ca !== undefined) {
-      const ca = await fileOf([...path, "tls", "ca"], tls.ca.file, authorities);
-      if (ca !== undefined) upstreamCas.set(route, ca);
-    }
+  const upstreams = await loadUpstreamSecrets(config, { secretOf, fileOf, authorities, report });
+
+  const introspectionSecrets = new Map<string, Buffer>();
+  for (const [index, { issuer, client }] of (config.authentication.introspection ?? []).entries()) {
+    const place = ["authentication", "introspection", index, "client"];
+    const secret = await clientSecretOf(client, place, { secretOf });
+    if (secret !== undefined) introspectionSecrets.set(issuer, secret);
   }
 
   const jwksFiles = new Map<string, unknown>();
@@ -192,6 +188,32 @@ export async function loadMaterial(
     const set = await fileOf(["authentication", "issuers", index, "jwks"], jwks.file, keySet);
     if (set !== undefined) jwksFiles.set(jwks.file, set);
   }
+
+  const { assertion } = config.authentication.forwarded ?? {};
+  if (assertion !== undefined && "file" in assertion.jwks) {
+    const place = ["authentication", "forwarded", "assertion", "jwks"];
+    const set = await fileOf(place, assertion.jwks.file, keySet);
+    if (set !== undefined) jwksFiles.set(assertion.jwks.file, set);
+  }
+  const clientAuthorities = async (
+    path: readonly Step[],
+    ca: { readonly file: string } | undefined,
+  ): Promise<Buffer | undefined> => {
+    if (ca === undefined) return undefined;
+    const pem = await fileOf(path, ca.file, readAuthorities);
+    if (pem !== undefined && Authorities.read(pem).expires < now) {
+      report.warning(
+        [...path, "file"],
+        "holds only authorities that have expired: no client certificate is good",
+      );
+    }
+    return pem;
+  };
+  const clientCa = await clientAuthorities(["server", "tls", "clientCa"], server.tls?.clientCa);
+  const proxiedCa = await clientAuthorities(
+    ["authentication", "clientCertificates", "header", "ca"],
+    config.authentication.clientCertificates?.header?.ca,
+  );
 
   let tls: { cert: Buffer; key: Buffer } | undefined;
   if (server.tls !== undefined) {
@@ -211,15 +233,17 @@ export async function loadMaterial(
   }
 
   return {
+    ...upstreams,
     keys,
-    credentials,
-    upstreamCas,
     jwksFiles,
+    ...(introspectionSecrets.size === 0 ? {} : { introspectionSecrets }),
     ...(redisPassword === undefined ? {} : { redisPassword }),
     ...(adminToken === undefined ? {} : { adminToken }),
     ...(redisCa === undefined ? {} : { redisCa }),
     ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
     ...(sentinelCa === undefined ? {} : { sentinelCa }),
     ...(tls === undefined ? {} : { tls }),
+    ...(clientCa === undefined ? {} : { clientCa }),
+    ...(proxiedCa === undefined ? {} : { proxiedCa }),
   };
 }

@@ -4,13 +4,15 @@
  */
 import * as z from "zod";
 import { authentication, authorization, type policy } from "./caller-settings.ts";
+import { assertions } from "./credential-settings.ts";
 import { duration, flag, folder, instant, label, list, path, secretRef, size, some, text } from "./fields.ts";
+import { type LimitSettings, limits } from "./limit-settings.ts";
 import { admin, server } from "./listener-settings.ts";
 import { redis } from "./redis-settings.ts";
 import { capability, roundTrip, route } from "./route-settings.ts";
 import { rules } from "./rule-settings.ts";
 
-export { ALGORITHMS } from "./caller-settings.ts";
+export { ALGORITHMS } from "./algorithms.ts";
 
 const KIB = 1_024;
 const MIB = 1_024 * KIB;
@@ -101,6 +103,9 @@ export const SECTIONS = {
     .describe("The Redis that replicas share: one server, a master with Sentinels, or a Cluster."),
   authentication: authentication.prefault({}).describe("Who is calling."),
   keys: keys.exactOptional().describe("The keys that seal. Without them a random one, memory store only."),
+  assertions: assertions
+    .exactOptional()
+    .describe("The keys that sign what servers are told of callers, for routes with an assertion."),
   envelope: envelope.prefault({}).describe("The sealed state."),
   roundTrip: roundTrip
     .prefault({})
@@ -109,6 +114,7 @@ export const SECTIONS = {
   capability: capability.prefault({}).describe("What servers may ask of clients, for all routes."),
   authorization: authorization.prefault({}).describe("What callers may use."),
   rules: rules.prefault({}).describe("What becomes of messages that break a rule, for all routes."),
+  limits: limits.prefault({}).describe("What one caller may do."),
   routes: some(route).describe("The MCP servers served."),
   errors: z
     .strictObject({
@@ -156,22 +162,24 @@ export type Policy = z.output<typeof policy>;
 /** Modes of rules; the first entry of `tools` that matches is laid over them. */
 export type Rules = z.output<typeof rules>;
 /** One route with everything resolved: overrides merged, defaults filled. */
-export type Route = Omit<z.output<typeof route>, "legacy" | "roundTrip" | "capability" | "rules"> & {
+export type Route = Omit<z.output<typeof route>, "legacy" | "roundTrip" | "capability" | "rules" | "limits"> & {
   legacy: "refuse" | "pass";
   roundTrip: RoundTrip;
   capability: Capability;
   rules: Rules;
+  limits: LimitSettings;
 };
 
 /** The configuration with everything resolved: durations in milliseconds, sizes in bytes, file paths absolute. */
 export type Config = Omit<
   Sections,
-  "admin" | "redis" | "keys" | "server" | "envelope" | "redemption" | "routes"
+  "admin" | "redis" | "keys" | "assertions" | "server" | "envelope" | "redemption" | "routes"
 > & {
   server: Sections["server"] & { publicUrl: string };
   admin?: Sections["admin"];
   redis?: Sections["redis"];
   keys?: Sections["keys"];
+  assertions?: Sections["assertions"];
   envelope: Sections["envelope"] & { audience: string };
   redemption: Sections["redemption"] & { store: "redis" | "memory" };
   routes: Route[];

@@ -3,8 +3,9 @@
  * again. A file that changes one of these is not taken up at all, so that what is in force is always one whole file.
  * docs/operations.md has the same list. Pure.
  */
-import { NO_UPSTREAM_SECRETS } from "./credential-material.ts";
+
 import { isDeepStrictEqual } from "node:util";
+import { NO_UPSTREAM_SECRETS } from "./credential-material.ts";
 import type { LoadedConfig } from "./load.ts";
 
 interface StartOnly {
@@ -19,8 +20,9 @@ export const START_ONLY: readonly StartOnly[] = [
   { path: ["server", "trustedProxies"], read: ({ config }) => config.server.trustedProxies },
   { path: ["server", "shutdownGrace"], read: ({ config }) => config.server.shutdownGrace },
   { path: ["server", "limits", "body"], read: ({ config }) => config.server.limits.body },
-  // The certificate and its key are taken up; a listener cannot begin or cease to speak TLS.
+  // What is in the files is taken up; a listener cannot begin or cease to speak TLS, or to ask clients for a certificate.
   { path: ["server", "tls"], read: ({ config }) => config.server.tls !== undefined },
+  { path: ["server", "tls", "clientCa"], read: ({ config }) => config.server.tls?.clientCa !== undefined },
   { path: ["admin", "listen"], read: ({ config }) => config.admin?.listen },
   {
     path: ["redis"],

@@ -5,7 +5,9 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { ChunkLines } from "./chunk-lines.ts";
+import { type Handshake, type ListenerTls, readHandshake, tlsOptions } from "./handshake.ts";
 
 /** How long a client may take, in milliseconds. */
 export interface ClientTimeouts {
@@ -29,6 +31,7 @@ export class Connections {
   /** Connections on which the last request has come. */
   readonly #last = new WeakSet<Socket>();
   readonly #open = new WeakMap<Socket, Set<ServerResponse>>();
+  readonly #handshakes = new WeakMap<Socket, Handshake>();
   readonly #timeouts: ClientTimeouts;
 
   constructor(timeouts: ClientTimeouts) {
@@ -43,7 +46,7 @@ export class Connections {
    */
   createServer(
     onRequest: RequestListener,
-    tls: { readonly cert: Buffer; readonly key: Buffer } | undefined,
+    tls: ListenerTls | undefined,
     onBrokenBytes: (error: Error & { code?: string }, socket: Socket, maySpeak: boolean) => void,
   ): Server {
     const options = {
@@ -55,7 +58,9 @@ export class Connections {
       requireHostHeader: false,
     };
     const server =
-      tls === undefined ? createServer(options) : (createTlsServer({ ...options, ...tls }) as Server);
+      tls === undefined
+        ? createServer(options)
+        : (createTlsServer({ ...options, ...tlsOptions(tls) }) as Server);
     // The raw list has all headers, the parsed one would leave out what is past the count: bytes are bounded already.
     server.maxHeadersCount = 0;
     const take: RequestListener = (request, response) => {
@@ -77,11 +82,23 @@ export class Connections {
       onRequest(request, response);
     };
     for (const event of ["request", "checkContinue", "checkExpectation"]) server.on(event, take);
-    server.on(tls === undefined ? "connection" : "secureConnection", (socket: Socket) => this.#watch(socket));
+    if (tls === undefined) server.on("connection", (socket) => this.#watch(socket));
+    else {
+      server.on("secureConnection", (socket: TLSSocket) => {
+        const handshake = readHandshake(socket);
+        if (handshake !== undefined) this.#handshakes.set(socket, handshake);
+        this.#watch(socket);
+      });
+    }
     server.on("clientError", (error, socket) => {
       onBrokenBytes(error, socket as Socket, this.#maySpeak(socket as Socket));
     });
     return server;
+  }
+
+  /** The client certificate that was shown when the connection was made, if one was. */
+  handshakeOf(socket: Socket): Handshake | undefined {
+    return this.#handshakes.get(socket);
   }
 
   /** From now on nothing on this connection is served: where its messages begin and end is in doubt. */

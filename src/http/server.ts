@@ -9,17 +9,20 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { scopesByHeaders } from "../admission.ts";
 import { type AuditRecord, auditPrincipal } from "../audit/record.ts";
 import type { Route } from "../call.ts";
+import type { LoadedConfig } from "../config/load.ts";
 import { Refusal } from "../errors.ts";
-import { serve } from "../gateway.ts";
+import { type Gateway, serve } from "../gateway.ts";
 import type { InForce } from "../in-force.ts";
 import { Journey } from "../journey.ts";
 import { serveSession } from "../legacy.ts";
 import type { Log } from "../log.ts";
 import { ToolErrorRejection } from "../round-trip/retry.ts";
 import type { Settings } from "../settings.ts";
+import { KEY_SET_PATH } from "../upstream/assertion-keys.ts";
 import { CLIENT_TIMEOUTS, type ClientTimeouts, Connections } from "./connections.ts";
 import { fromFramework, refuseBytes } from "./foreign-errors.ts";
 import { acceptsAnswers, checkMediaTypes, type Headers, readHeaders, waitsForContinue } from "./framing.ts";
+import { type ListenerTls, tlsOptions } from "./handshake.ts";
 import { isMetadataMethod, sendMetadata } from "./metadata.ts";
 import { checkHost, checkOrigin, preflightHeaders } from "./origin.ts";
 import { decodePath, pathOf, shapeOf } from "./paths.ts";
@@ -57,6 +60,8 @@ export interface Server {
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /** After the grace, what cannot even take its last words within this time is cut off. */
 const LAST_WORDS_MS = 2_500;
+/** What a retry may hold beside its state and still be read from a caller who is over the limits. */
+const ROOM_BESIDE_STATE = 64 * 1024;
 /** After a doubt about framing nothing more is read from the connection. */
 const CLOSE = { connection: "close" };
 
@@ -77,7 +82,7 @@ export function buildServer(parts: ServerParts): Server {
     forceCloseConnections: true,
     return503OnClosing: false,
     serverFactory: (onRequest) =>
-      connections.createServer(onRequest, secrets.tls, (error, socket, maySpeak) =>
+      connections.createServer(onRequest, listenerTls(secrets), (error, socket, maySpeak) =>
         refuseBytes(error, maySpeak ? socket : socket.destroy(), log),
       ),
     // The connections' own listener has answered.
@@ -104,7 +109,12 @@ export function buildServer(parts: ServerParts): Server {
       ? undefined
       : (settings.routes.get(path) ?? settings.routes.get(decodePath(path)));
     if (route !== undefined) return arrive(route, request, reply);
-    checkHost(readHead(raw), settings.reach, raw.url);
+    const headers = readHead(raw);
+    const { signer } = settings;
+    // Public keys, which servers ask for under whatever name they know the gateway by.
+    if (path === KEY_SET_PATH && signer !== undefined && isMetadataMethod(request.method))
+      return sendMetadata(signer.keySet, request.method, reply);
+    checkHost(headers, settings.reach, raw.url);
     const document = settings.documents.get(path);
     if (document === undefined || !isMetadataMethod(request.method))
       throw new Refusal("not_found", "path", { headers: CLOSE });
@@ -114,12 +124,12 @@ export function buildServer(parts: ServerParts): Server {
     if (maySendOn(error, request)) await readOut(request.raw);
     return fail(error, request, reply);
   });
-  let presented = secrets.tls;
+  let presented = listenerTls(secrets);
   inForce.onReplaced(({ settings, judgement }) => {
-    const { tls } = settings.loaded.secrets;
+    const tls = listenerTls(settings.loaded.secrets);
     if (tls !== undefined && !isDeepStrictEqual(tls, presented)) {
       presented = tls;
-      (app.server as unknown as TlsServer).setSecureContext(tls);
+      (app.server as unknown as TlsServer).setSecureContext(tlsOptions(tls));
     }
     if (judgement) for (const journey of journeys) journey.supersede();
   });
@@ -127,7 +137,7 @@ export function buildServer(parts: ServerParts): Server {
   /** Stages 1 and 2: framing and principal. */
   async function arrive(route: Route, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const lease = inForce.enter();
-    const { gateway, reach, authenticator } = lease.settings;
+    const { gateway, reach, peers, authenticator } = lease.settings;
     const onClose = (): void => {
       journeys.delete(journey);
       if (journeys.size === 0) onEmpty?.();
@@ -144,6 +154,11 @@ export function buildServer(parts: ServerParts): Server {
     if (pathOf(request.raw.url ?? "") !== route.config.path) throw new Refusal("not_found", "path_spelling");
     reply.headers(checkOrigin(headers, reach));
     if (draining) throw new Refusal("shutting_down", "draining", { headers: CLOSE });
+    const { rawHeaders, socket } = request.raw;
+    const { metadataUrl } = route;
+    const address = socket.remoteAddress ?? "";
+    const handshake = connections.handshakeOf(socket);
+    const peer = peers.of({ rawHeaders, headers, address, handshake, metadataUrl });
     if (request.method === "OPTIONS" && headers.has("access-control-request-method")) {
       await reply.code(204).headers(preflightHeaders(headers)).send();
       journey.finish({ outcome: "preflight" });
@@ -154,6 +169,8 @@ export function buildServer(parts: ServerParts): Server {
     if (request.method !== "POST" && !session) {
       throw new Refusal("method_not_allowed", "http_method", { headers: { allow: "POST" } });
     }
+    // Before any work that a flood could make expensive.
+    if (gateway.load.shedding) throw new Refusal("overloaded", "event_loop");
     if (request.method === "POST") {
       checkMediaTypes(headers);
       if (!acceptsAnswers(headers)) {
@@ -161,21 +178,24 @@ export function buildServer(parts: ServerParts): Server {
         journey.judge([{ rule: "http/accept", detail: "accept" }], refuse);
       }
     }
-    const { socket } = request.raw;
     const { principal, kind, confirmedBy } = await authenticator.authenticate(
-      { headers, method: request.method, peer: { address: socket.remoteAddress ?? "" } },
+      { headers, method: request.method, peer },
       {
         ...{ url: route.resource, audiences: route.config.audiences, metadataUrl: route.metadataUrl },
+        ...route.config.authentication,
         furtherScopes: (principal) => scopesByHeaders(gateway.authorizer, principal, headers),
       },
     );
     journey.principal = principal;
     journey.draft.principal = auditPrincipal(principal);
+    journey.allowance = gateway.allowances.of(route.limits, route.config.path, principal, request.ip);
     if (kind !== undefined) journey.draft.authenticatedBy = kind;
     if (confirmedBy !== undefined) journey.draft.confirmedBy = confirmedBy;
     // Before the body: what waits in memory is bounded by the places, not by what clients care to send.
     journey.enter(gateway.limits, request.method === "GET" ? "stream" : "body");
-    if (request.method === "POST") inviteBody(headers, reply, gateway.config.server.limits.body);
+    if (request.method !== "POST") return;
+    checkAllowedBody(journey, gateway);
+    inviteBody(headers, reply, gateway.config.server.limits.body);
   }
 
   /**
@@ -191,6 +211,15 @@ export function buildServer(parts: ServerParts): Server {
       if (error instanceof Refusal && error.headers["connection"] === "close") connections.spoil(socket);
       throw error;
     }
+  }
+
+  /** Of a caller who is over the limits, only what can be a retry is still read. @throws Refusal `rate_limited` */
+  function checkAllowedBody({ headers, allowance }: Journey, { roundTrip }: Gateway): void {
+    const announced = headers.get("content-length");
+    allowance?.checkBody(
+      announced === undefined ? undefined : Number(announced),
+      roundTrip.maxTokenBytes + ROOM_BESIDE_STATE,
+    );
   }
 
   /** Asks for the body of a request that has passed all that can be judged without it (RFC 9110 section 10.1.1). */
@@ -285,6 +314,11 @@ export function buildServer(parts: ServerParts): Server {
       return journeys.size;
     },
   };
+}
+
+/** What the listener speaks TLS with, if it does. */
+function listenerTls({ tls, clientCa }: LoadedConfig["secrets"]): ListenerTls | undefined {
+  return tls === undefined ? undefined : { ...tls, clientCa };
 }
 
 /** Resolves with the work, or when the time is over. */

@@ -44,6 +44,7 @@ export interface Case {
   readonly cause: string | undefined;
 }
 
+const perCaller = (perPrincipal: Sections): Sections => ({ limits: { perPrincipal } });
 const deny = (policy: Sections): Sections => ({
   authorization: { default: "allow", policies: [{ id: "no", effect: "deny", ...policy }] },
 });
@@ -68,6 +69,10 @@ const withIssuer =
     const settings = { issuer: issuer.issuer, jwks: { url: issuer.jwksUrl }, requiredScopes: ["mcp"] };
     return { authentication: { issuers: [settings] }, "x-token": token };
   };
+const certificatesFrom = (proxy: string): Sections => {
+  const header = { name: "client-cert", format: "rfc9440", from: [proxy], verified: "byProxy" };
+  return { authentication: { mode: "anonymous", clientCertificates: { subject: "san.uri", header } } };
+};
 const bearer = ({ sections }: Place) => ({ headers: { authorization: `Bearer ${sections["x-token"]}` } });
 const DISCOVER = { method: "server/discover" };
 const first = async (place: Place): Promise<string> => stateOf(await place.gateway.call(TRANSFER));
@@ -77,6 +82,50 @@ const broken: Script = (_arrived, response) => {
 };
 
 export const CASES: Readonly<Record<RefusalCode, Case>> = {
+  rate_limited: {
+    sections: perCaller({ requests: { points: 1, per: "1h" } }),
+    provoke: async (p) => {
+      await p.gateway.call(TRANSFER);
+      return p.send();
+    },
+    cause: "caller_requests",
+  },
+  concurrency_limited: {
+    script: "held",
+    sections: perCaller({ concurrent: 1 }),
+    provoke: async (p) => {
+      const before = p.gateway.call(TRANSFER);
+      const { arrived, response } = await p.held.next();
+      const reply = await p.send();
+      result(arrived, response, "{}");
+      await before;
+      return reply;
+    },
+    cause: "caller_requests",
+  },
+  streams_limited: {
+    script: "held",
+    sections: perCaller({ streams: 1 }),
+    provoke: async (p) => {
+      const listen = { method: "subscriptions/listen", params: { notifications: {} } };
+      const leaving = new AbortController();
+      const before = p.gateway.call(listen, { signal: leaving.signal });
+      await p.held.next();
+      const reply = await p.send(listen);
+      leaving.abort();
+      await before.catch(() => undefined);
+      return reply;
+    },
+    cause: "caller_streams",
+  },
+  open_rounds_limited: {
+    sections: perCaller({ openRounds: 1 }),
+    provoke: async (p) => {
+      await first(p);
+      return p.send();
+    },
+    cause: "caller_rounds",
+  },
   malformed_http: {
     provoke: ({ gateway, id }) =>
       gateway.send({
@@ -136,6 +185,18 @@ export const CASES: Readonly<Record<RefusalCode, Case>> = {
       return reply;
     },
     cause: "limit",
+  },
+  invalid_client_certificate: {
+    sections: certificatesFrom("127.0.0.1"),
+    provoke: plain({ "client-cert": "none" }),
+    hasId: false,
+    cause: "certificate_malformed",
+  },
+  untrusted_header: {
+    sections: certificatesFrom("192.0.2.1"),
+    provoke: plain({ "client-cert": "none" }),
+    hasId: false,
+    cause: "peer",
   },
   unauthorized: { sections: withIssuer("ok"), provoke: (p) => p.send(), hasId: false, cause: "no_token" },
   insufficient_scope: {

@@ -257,7 +257,7 @@ function discoverEdits(call: Call, doc: JsonText, result: Node): Edit[] {
     if (doc.kind(versions) !== "array") throw new Refusal("upstream_fault", "supported_versions");
     let offered = 0;
     edits = keepItems(doc, versions, (item) => {
-      const both = served.includes(text(doc, item) ?? "");
+      const both = served.includes(doc.text(item) ?? "");
       if (both) offered += 1;
       return both;
     });
@@ -285,10 +285,4 @@ function failed({ call, authorizer }: AnswerContext, doc: JsonText, error: Node,
     hidden: 0,
     sealed: undefined,
   };
-}
-
-function text(doc: JsonText, node: Node | undefined): string | undefined {
-  return node !== undefined && doc.kind(node) === "string" && doc.wellFormed(node)
-    ? doc.string(node)
-    : undefined;
 }

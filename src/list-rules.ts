@@ -108,11 +108,9 @@ function judgePage(
   const shape = LIST_METHODS.get(message.method);
   const items = shape === undefined ? undefined : doc.get(result, shape.items);
   if (items === undefined) return false;
-  const cursor = request.get(params, "cursor");
-  const scope = doc.get(result, "cacheScope");
   const { varies, scopeVaries } = seen.notePage(message.method, {
-    first: cursor === undefined || request.kind(cursor) === "null",
-    scope: scope === undefined || doc.kind(scope) !== "string" ? undefined : doc.looseString(scope),
+    first: request.present(params, "cursor") === undefined,
+    scope: doc.text(doc.get(result, "cacheScope")),
     items: doc.bytes.subarray(doc.start(items), doc.end(items)),
   });
   const acted = varies && journey.acts({ rule: "protocol/list-varies", detail: "to_and_fro" });

@@ -71,9 +71,7 @@ const UNKNOWN =
   /^(mcp error )?((unknown|no such) (tool|prompt|resource)( template)?|(tool|prompt|resource)( template)? (is )?(not found|unknown|does not exist))$/;
 
 function saysUnknown(doc: JsonText, error: Node, target: Target): boolean {
-  const said = doc.get(error, "message");
-  const message =
-    said !== undefined && doc.kind(said) === "string" && doc.wellFormed(said) ? doc.string(said) : "";
+  const message = doc.text(doc.get(error, "message")) ?? "";
   const words =
     message
       .replace(target.name, " ")

@@ -86,11 +86,9 @@ async function readList(
       if (entry === undefined) cut = true;
       else entries.push(entry);
     }
-    const next = doc.get(result, "nextCursor");
-    if (next === undefined || doc.kind(next) === "null") return { entries, cut };
-    const isText = doc.kind(next) === "string" && doc.wellFormed(next);
-    cursor =
-      isText && doc.end(next) - doc.start(next) <= MAX_CURSOR_CHARACTERS ? doc.string(next) : undefined;
+    const next = doc.present(result, "nextCursor");
+    if (next === undefined) return { entries, cut };
+    cursor = doc.end(next) - doc.start(next) <= MAX_CURSOR_CHARACTERS ? doc.text(next) : undefined;
     // A cursor that was seen before leads round in a circle.
     const goesOn =
       cursor !== undefined && !cursors.has(cursor) && page < MAX_PAGES && entries.length < MAX_ENTRIES;

@@ -11,6 +11,7 @@ import {
   kindAt,
   LONE,
   type Node,
+  NULL,
   OBJECT,
   SCALAR_CELLS,
   STRING,
@@ -88,7 +89,19 @@ export class JsonText {
   /** The string after unescaping; unpaired surrogates stay as they are, never repaired. Throws `kind`. */
   looseString(n: Node): string {
     if (kindAt(this.#tape, n) !== STRING) throw new JsonError("kind", this.start(n));
-    return this.#text(n);
+    return this.#decoded(n);
+  }
+
+  /** The string at a node after unescaping; undefined where there is none, another kind, or one that is not well formed. */
+  text(n: Node | undefined): string | undefined {
+    const isText = n !== undefined && kindAt(this.#tape, n) === STRING && this.wellFormed(n);
+    return isText ? this.#decoded(n) : undefined;
+  }
+
+  /** The value of a member by its key, where null counts as absent. */
+  present(object: Node | undefined, key: string): Node | undefined {
+    const n = this.get(object, key);
+    return n === undefined || kindAt(this.#tape, n) === NULL ? undefined : n;
   }
 
   /**
@@ -126,7 +139,7 @@ export class JsonText {
     if (kindAt(tape, object) !== OBJECT) return members;
     const last = behind(tape, object);
     for (let n = object + CONTAINER_CELLS; n < last; n = behind(tape, n + SCALAR_CELLS)) {
-      members.push({ key: this.#text(n), node: (n + SCALAR_CELLS) as Node, start: startAt(tape, n) });
+      members.push({ key: this.#decoded(n), node: (n + SCALAR_CELLS) as Node, start: startAt(tape, n) });
     }
     return members;
   }
@@ -152,7 +165,7 @@ export class JsonText {
   }
 
   /** The decoded string or key at tape index `n`. */
-  #text(n: number): string {
+  #decoded(n: number): string {
     const tape = this.#tape;
     const start = startAt(tape, n);
     const end = endAt(tape, n);

@@ -68,10 +68,10 @@ const BLOCKS: ReadonlyMap<string, readonly string[]> = new Map([
  * belongs to it.
  */
 export function isSamplingResult(doc: JsonText, answer: Node): boolean {
-  const role = stringOf(doc, doc.get(answer, "role"));
+  const role = doc.text(doc.get(answer, "role"));
   const content = doc.get(answer, "content");
   if (role !== "user" && role !== "assistant") return false;
-  if (stringOf(doc, doc.get(answer, "model")) === undefined || content === undefined) return false;
+  if (doc.text(doc.get(answer, "model")) === undefined || content === undefined) return false;
   const reason = doc.get(answer, "stopReason");
   if (reason !== undefined && doc.kind(reason) !== "string") return false;
   if (doc.kind(content) !== "array") return isBlock(doc, content);
@@ -91,14 +91,14 @@ export function samplingResultFindings(doc: JsonText, answer: Node): Finding[] {
   const blocks = content === undefined ? [] : doc.kind(content) === "array" ? doc.items(content) : [content];
   let bytes = 0;
   for (const block of blocks) {
-    const type = stringOf(doc, doc.get(block, "type"));
+    const type = doc.text(doc.get(block, "type"));
     if (type !== "image" && type !== "audio") bytes += doc.end(block) - doc.start(block);
   }
   return bytes > MAX_SAMPLED_BYTES ? [{ rule: "sampling/answer-size", detail: "sampling_size" }] : [];
 }
 
 function isBlock(doc: JsonText, block: Node): boolean {
-  const type = stringOf(doc, doc.get(block, "type"));
+  const type = doc.text(doc.get(block, "type"));
   if (type === undefined) return false;
   return (BLOCKS.get(type) ?? []).every((name) => {
     const member = doc.get(block, name);
@@ -116,14 +116,9 @@ export function agrees(doc: JsonText, answer: Node): boolean {
   if (action !== undefined) {
     const content = doc.get(answer, "content");
     const isForm = content === undefined || ["object", "null"].includes(doc.kind(content));
-    return isForm && stringOf(doc, action) === "accept" && !looksForeign(doc, answer, "form");
+    return isForm && doc.text(action) === "accept" && !looksForeign(doc, answer, "form");
   }
   if (doc.get(answer, "roots") === undefined) return isSamplingResult(doc, answer);
   // Cheap first: with a role, the answer did not count towards the bound.
   return !looksForeign(doc, answer, "roots") && areRoots(doc, doc.get(answer, "roots"));
-}
-
-/** The string at a node; undefined for all else. Throws `JsonError` when it is not well formed. */
-export function stringOf(doc: JsonText, node: Node | undefined): string | undefined {
-  return node !== undefined && doc.kind(node) === "string" ? doc.string(node) : undefined;
 }

@@ -18,7 +18,6 @@ import {
   type ShapeFault,
   samplingResultFindings,
   shapeFault,
-  stringOf,
 } from "./answer-shape.ts";
 import { checkForm, fieldNames } from "./form.ts";
 import { JsonNumber, parseExact } from "./number.ts";
@@ -137,23 +136,22 @@ function checkElicitation(
   { drop, findings }: { readonly drop: Set<string>; readonly findings: Finding[] },
 ): Edit[] {
   const action = readAction(doc, answer);
-  const content = doc.get(answer, "content");
   // SDK clients send null for no content.
-  const isAbsent = content === undefined || doc.kind(content) === "null";
-  if (action !== "accept" || isAbsent) drop.add("content");
+  const content = doc.present(answer, "content");
+  if (action !== "accept" || content === undefined) drop.add("content");
   if (action !== "accept") return [];
   const schema = parseExact(schemaText);
   const fields = fieldNames(schema);
-  const given = isAbsent ? {} : readContent(doc, content, fields, schemaText.length);
+  const given = content === undefined ? {} : readContent(doc, content, fields, schemaText.length);
   const broken = checkForm(schema, given);
   if (broken !== undefined) findings.push({ rule: "elicitation/answer-invalid", detail: broken });
-  if (isAbsent) return [];
+  if (content === undefined) return [];
   const unasked = doc.members(content).flatMap(({ key }) => (fields.has(key) ? [] : [key]));
   return editObject(doc, content, { remove: new Set(unasked) });
 }
 
 function readAction(doc: JsonText, answer: Node): "accept" | "decline" | "cancel" {
-  const action = stringOf(doc, doc.get(answer, "action"));
+  const action = doc.text(doc.get(answer, "action"));
   if (action !== "accept" && action !== "decline" && action !== "cancel") throw fault("action");
   return action;
 }
@@ -181,7 +179,7 @@ function readField(doc: JsonText, field: Node, mostItems: number): unknown {
   if (kind === "number") return new JsonNumber(doc.raw(field));
   if (kind !== "array") return doc.value(field);
   if (doc.count(field) > mostItems) throw fault("too_many_items");
-  return doc.items(field).map((item) => stringOf(doc, item) ?? null);
+  return doc.items(field).map((item) => doc.text(item) ?? null);
 }
 
 function fault(detail: AnswerFault): Refusal {

@@ -55,9 +55,13 @@ export interface EraInput {
  */
 export function decideEra({ header: raw, doc, message }: EraInput): Era {
   const header = raw === undefined ? undefined : trim(raw);
-  if (header !== undefined && !DATE.test(header)) throw mismatch("version_header");
   const isCall = message.type === "request" || message.type === "notification";
   const meta = isCall ? message.meta : undefined;
+  if (header !== undefined && !DATE.test(header)) {
+    // Where header and body agree on it, it is a version, and not one that is served.
+    const agreed = doc.text(doc.get(meta, VERSION_KEY)) === header;
+    throw agreed ? unsupported(header) : mismatch("version_header");
+  }
   const holder = isCall ? message.params : message.type === "result" ? message.result : message.error;
   // Outside the params no honest message has them, and what no check reads must not go up.
   if (hasCarrier(doc, doc.root) || hasCarrier(doc, doc.get(holder, "_meta")))
@@ -69,7 +73,7 @@ export function decideEra({ header: raw, doc, message }: EraInput): Era {
   }
 
   if (hasTwin(doc, meta, META_NAMES)) throw new Refusal("invalid_request", "case_twin");
-  const declared = stringOf(doc, doc.get(meta, VERSION_KEY));
+  const declared = doc.text(doc.get(meta, VERSION_KEY));
   if (header !== undefined && declared !== undefined && header !== declared)
     throw mismatch("version_differs");
   if (header === undefined && message.type === "request") throw mismatch("version_header");
@@ -100,12 +104,6 @@ function hasModernMeta(doc: JsonText, meta: Node | undefined): boolean {
 function hasCarrier(doc: JsonText, object: Node | undefined): boolean {
   if (object === undefined) return false;
   return doc.members(object).some(({ key }) => CARRIERS.has(fold(key)));
-}
-
-function stringOf(doc: JsonText, node: Node | undefined): string | undefined {
-  return node !== undefined && doc.kind(node) === "string" && doc.wellFormed(node)
-    ? doc.string(node)
-    : undefined;
 }
 
 function mismatch(detail: string): Refusal {

@@ -103,8 +103,8 @@ export class NotificationWatch {
     const filter = own.get(filters, name);
     if (filter === undefined) return false;
     if (name !== "resourceSubscriptions") return own.kind(filter) === "true";
-    const uri = stringOf(doc, doc.get(params, "uri"));
-    return uri !== undefined && own.items(filter).some((item) => isWithin(uri, stringOf(own, item)));
+    const uri = doc.text(doc.get(params, "uri"));
+    return uri !== undefined && own.items(filter).some((item) => isWithin(uri, own.text(item)));
   }
 }
 
@@ -121,10 +121,4 @@ function isWithin(uri: string, subscribed: string | undefined): boolean {
 function isSameId(a: string, b: string): boolean {
   // Some servers print a number as a string here.
   return /^["\d-]/.test(a) && (sameId(a, b) || a === `"${b}"`);
-}
-
-function stringOf(doc: JsonText, node: Node | undefined): string | undefined {
-  return node !== undefined && doc.kind(node) === "string" && doc.wellFormed(node)
-    ? doc.string(node)
-    : undefined;
 }

@@ -83,8 +83,8 @@ function compare(
 /** The argument at a path; undefined where there is none, or null. */
 function at(doc: JsonText, args: Node | undefined, path: readonly string[]): Node | undefined {
   let node = args;
-  for (const key of path) node = doc.get(node, key);
-  return node === undefined || doc.kind(node) === "null" ? undefined : node;
+  for (const key of path) node = doc.present(node, key);
+  return node;
 }
 
 /** Whether a client has to send a header for this argument: no objects, and no numbers that clients round. */

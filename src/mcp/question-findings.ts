@@ -5,7 +5,6 @@
 import type { JsonText, Node } from "../json/scan.ts";
 import type { Finding } from "../rules/finding.ts";
 import { type AddressPolicy, addressFindings } from "./address-findings.ts";
-import { stringOf } from "./answer-shape.ts";
 import type { Declared } from "./capabilities.ts";
 import { formFindings, TEXT_BUDGET } from "./form-findings.ts";
 import { readQuestionUrl } from "./question-url.ts";
@@ -29,15 +28,15 @@ export function questionFindings(
     const params = doc.get(node, "params");
     if (params === undefined) continue;
     const schema = doc.get(params, "requestedSchema");
-    const address = stringOf(doc, doc.get(params, "url"));
+    const address = doc.text(doc.get(params, "url"));
     if (schema !== undefined) {
-      const message = stringOf(doc, doc.get(params, "message")) ?? "";
+      const message = doc.text(doc.get(params, "message")) ?? "";
       findings.push(...formFindings({ message, schema: doc.value(schema) }, budget));
     } else if (address !== undefined) {
       const read = readQuestionUrl(address);
       budget.left -= address.length;
       if (typeof read !== "string") findings.push(...addressFindings(read, addresses, budget.left >= 0));
-    } else if (stringOf(doc, doc.get(node, "method")) === "sampling/createMessage") {
+    } else if (doc.text(doc.get(node, "method")) === "sampling/createMessage") {
       findings.push(...samplingFindings(doc, params, declared));
     }
   }

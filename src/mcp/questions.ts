@@ -126,7 +126,7 @@ function parseElicitation(doc: JsonText, key: string, params: Node, maxSchemaByt
 
 function readMode(doc: JsonText, mode: Node | undefined): "form" | "url" {
   if (mode === undefined) return "form";
-  const name = doc.kind(mode) === "string" ? doc.string(mode) : undefined;
+  const name = doc.text(mode);
   if (name !== "form" && name !== "url") throw fault("unknown_mode");
   return name;
 }

@@ -45,7 +45,7 @@ export function samplingFault(doc: JsonText, params: Node): SamplingFault | unde
   const tokens = doc.value(maxTokens) as number;
   if (!Number.isSafeInteger(tokens) || tokens < 1) return "sampling_max_tokens";
   const context = doc.get(params, "includeContext");
-  if (context !== undefined && !["none", "thisServer", "allServers"].includes(stringOf(doc, context) ?? ""))
+  if (context !== undefined && !["none", "thisServer", "allServers"].includes(doc.text(context) ?? ""))
     return "sampling_context";
   for (const [name, kind] of Object.entries(OTHER_PARAMS)) {
     const other = doc.get(params, name);
@@ -84,7 +84,7 @@ export function samplingFindings(doc: JsonText, params: Node, declared: Declared
     )
   )
     findings.push({ rule: "sampling/tool-blocks", detail: "tool_blocks" });
-  const context = stringOf(doc, doc.get(params, "includeContext")) ?? "none";
+  const context = doc.text(doc.get(params, "includeContext")) ?? "none";
   if (context !== "none" && !declared.samplingContext)
     findings.push({
       rule: "sampling/undeclared-context",
@@ -105,7 +105,7 @@ export function samplingNeeds(doc: JsonText, params: Node): Need[] {
 }
 
 function readTurn(doc: JsonText, message: Node): Turn | undefined {
-  const role = stringOf(doc, doc.get(message, "role"));
+  const role = doc.text(doc.get(message, "role"));
   const content = doc.get(message, "content");
   if ((role !== "user" && role !== "assistant") || content === undefined) return undefined;
   const blocks = doc.kind(content) === "array" ? Array.from(doc.items(content)) : [content];
@@ -134,7 +134,7 @@ function idsOf(doc: JsonText, blocks: readonly Node[], type: string, member: str
   const ids: string[] = [];
   for (const block of blocks) {
     if (typeOf(doc, block) !== type) continue;
-    const id = stringOf(doc, doc.get(block, member));
+    const id = doc.text(doc.get(block, member));
     if (id === undefined) return undefined;
     ids.push(id);
   }
@@ -142,9 +142,5 @@ function idsOf(doc: JsonText, blocks: readonly Node[], type: string, member: str
 }
 
 function typeOf(doc: JsonText, block: Node): string | undefined {
-  return stringOf(doc, doc.get(block, "type"));
-}
-
-function stringOf(doc: JsonText, node: Node | undefined): string | undefined {
-  return node !== undefined && doc.kind(node) === "string" ? doc.string(node) : undefined;
+  return doc.text(doc.get(block, "type"));
 }

@@ -44,32 +44,26 @@ export interface ServerTask {
 }
 
 /**
- * Reads a task. Questions stand nowhere but in a task that says it waits for them, and a state nowhere at all.
+ * Reads a task; null counts as absent. Questions stand nowhere but in a task that says it waits for them, and a state nowhere at all.
  * @param mustBeTask false for acknowledgements, which say nothing of the task
  * @throws Refusal `upstream_fault`
  */
 export function readTask(doc: JsonText, shape: Node, mustBeTask: boolean): ServerTask {
   if (hasTwin(doc, shape, TASK_NAMES)) throw fault("case_twin");
-  if (present(doc, shape, "requestState") !== undefined) throw fault("state_in_task");
+  if (doc.present(shape, "requestState") !== undefined) throw fault("state_in_task");
   const id = readId(doc, doc.get(shape, "taskId"));
   const status = readStatus(doc, doc.get(shape, "status"));
   if (mustBeTask && (id === undefined || status === undefined)) throw fault("task_shape");
-  const inputRequests = present(doc, shape, "inputRequests");
+  const inputRequests = doc.present(shape, "inputRequests");
   if (inputRequests !== undefined && status !== "input_required" && doc.count(inputRequests) > 0)
     throw fault("questions_in_task");
-  const result = present(doc, shape, "result");
+  const result = doc.present(shape, "result");
   if (result !== undefined) checkResult(doc, result);
-  const error = present(doc, shape, "error");
+  const error = doc.present(shape, "error");
   if (error !== undefined) checkError(doc, error);
   const isError = doc.get(result, "isError");
   const isToolError = status === "completed" && isError !== undefined && doc.kind(isError) === "true";
   return { id, inputRequests, isToolError };
-}
-
-/** Null counts as absent. */
-function present(doc: JsonText, object: Node, name: string): Node | undefined {
-  const node = doc.get(object, name);
-  return node === undefined || doc.kind(node) === "null" ? undefined : node;
 }
 
 function readId(doc: JsonText, node: Node | undefined): ServerTask["id"] {

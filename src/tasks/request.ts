@@ -165,8 +165,8 @@ function listenedIds(doc: JsonText, message: RequestMessage): Node | undefined {
   if (message.method !== "subscriptions/listen") return undefined;
   const filter = doc.get(message.params, "notifications");
   if (hasTwin(doc, filter, FILTER_NAMES)) throw new Refusal("invalid_request", "case_twin");
-  const ids = doc.get(filter, "taskIds");
-  if (ids === undefined || doc.kind(ids) === "null") return undefined;
+  const ids = doc.present(filter, "taskIds");
+  if (ids === undefined) return undefined;
   if (doc.kind(ids) !== "array") throw new Refusal("invalid_params", "task_ids");
   if (doc.count(ids) > MAX_LISTENED) throw new Refusal("invalid_params", "too_many_subscriptions");
   return doc.count(ids) === 0 ? undefined : ids;

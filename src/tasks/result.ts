@@ -133,9 +133,7 @@ export function judgeTaskNotification(
   doc: JsonText,
   { method, params }: { readonly method: string; readonly params: Node | undefined },
 ): readonly Edit[] | string {
-  const id = doc.get(params, "taskId");
-  const text = id !== undefined && doc.kind(id) === "string" ? doc.looseString(id) : "";
-  const own = call.tasks?.listened.get(text);
+  const own = call.tasks?.listened.get(doc.text(doc.get(params, "taskId")) ?? "");
   if (method !== "notifications/tasks" || own === undefined || params === undefined) return "tasks";
   const { journey } = call;
   const { modes } = journey;
@@ -159,9 +157,6 @@ export function acknowledgedEdits(
   const ids = doc.get(doc.get(params, "notifications"), "taskIds");
   if (method !== "notifications/subscriptions/acknowledged" || tasks === undefined || ids === undefined)
     return [];
-  const texts = doc.items(ids).flatMap((item) => {
-    const text = doc.kind(item) === "string" ? doc.looseString(item) : "";
-    return tasks.listened.get(text)?.id ?? [];
-  });
+  const texts = doc.items(ids).flatMap((item) => tasks.listened.get(doc.text(item) ?? "")?.id ?? []);
   return [replace(doc, ids, JSON.stringify(texts))];
 }

@@ -11,7 +11,6 @@ const PARSERS: Readonly<Record<string, string>> = {
   "json/duplicate.ts": "one key that the scan has passed",
   "mcp/message.ts": "two ids that the scan has passed",
   "mcp/number.ts": "a value or a schema that the scan has passed, with its numbers as written",
-  "mcp/sensitive.ts": "a text inside a state, only to look for secrets in it",
   "overrides/entry.ts": "an entry of our own store, which must fit its schema",
   "round-trip/repeat.ts": "what our own key has authenticated",
   "tasks/task-id.ts": "what our own key has authenticated",

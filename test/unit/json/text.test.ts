@@ -119,6 +119,7 @@ t.test("decodes strings, and refuses those that are not well formed", (t) => {
     const doc = parse(text);
     t.equal(doc.string(doc.root), value);
     t.equal(doc.looseString(doc.root), value);
+    t.equal(doc.text(doc.root), value);
     t.ok(doc.wellFormed(doc.root));
   }
   const lone = [
@@ -135,11 +136,24 @@ t.test("decodes strings, and refuses those that are not well formed", (t) => {
     t.throws(() => doc.string(doc.root), { name: "JsonError", fault: "lone_surrogate" }, spelling);
     t.equal(doc.looseString(doc.root), JSON.parse(`"${spelling}"`));
     t.notOk(doc.wellFormed(doc.root), spelling);
+    t.equal(doc.text(doc.root), undefined, spelling);
   }
   for (const text of ["1", "null", "true", "{}", "[]", '["\\ud800"]', '{"a":"a"}']) {
     const doc = parse(text);
     t.throws(() => doc.string(doc.root), { name: "JsonError", fault: "kind" }, text);
+    t.equal(doc.text(doc.root), undefined, text);
   }
+  t.equal(parse("{}").text(undefined), undefined);
+  t.end();
+});
+
+t.test("null counts as absent where a reader wants it so", (t) => {
+  const doc = parse('{"a":null,"b":0,"c":"null","d":[],"e":false,"f":""}');
+  for (const key of ["a", "x"]) t.equal(doc.present(doc.root, key), undefined, key);
+  for (const key of ["b", "c", "d", "e", "f"])
+    t.equal(doc.present(doc.root, key), doc.get(doc.root, key), key);
+  t.equal(doc.present(undefined, "a"), undefined);
+  t.equal(doc.present(doc.get(doc.root, "d"), "a"), undefined, "no object");
   t.end();
 });
 

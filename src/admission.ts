@@ -148,10 +148,13 @@ export function scopesByHeaders(
 }
 
 /** The challenge names everything at once, also what every token of that issuer needs (RFC 6750 section 3.1). */
-function checkScopes({ scopes }: Authorizer, { principal, route }: Journey, needed: string[]): void {
+function checkScopes({ scopes }: Authorizer, { principal, route, draft }: Journey, needed: string[]): void {
   if (scopes.covers(principal.scopes, needed)) return;
   const required = route.requiredScopes.get(principal.issuer) ?? [];
-  const parts = { metadataUrl: route.metadataUrl, scopes: [...new Set([...required, ...needed])] };
+  const { metadataUrl, proofAlgorithms: algorithms } = route;
+  const asked = draft.confirmedBy?.includes("dpop") === true;
+  const dpop = algorithms && { algorithms, asked };
+  const parts = { metadataUrl, scopes: [...new Set([...required, ...needed])], dpop };
   const { anonymous, issuer, subject, client } = principal;
   throw anonymous ? refuseMissing("scope", parts) : refuseScope(parts, ownerOf(issuer, subject, client));
 }

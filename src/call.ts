@@ -1,6 +1,7 @@
 /**
  * A route as it was opened at start, and one modern request on it as the request half hands it on.
  */
+import type { CallerLimits } from "./allowance/allowance.ts";
 import type { Config } from "./config/schema.ts";
 import type { Approval } from "./envelope/format.ts";
 import type { Journey } from "./journey.ts";
@@ -25,6 +26,8 @@ export interface Route {
   readonly resource: string;
   /** Where its protected resource metadata stands (RFC 9728). */
   readonly metadataUrl: string;
+  /** Algorithms of DPoP proofs; undefined where DPoP is not configured. */
+  readonly proofAlgorithms?: readonly string[] | undefined;
   /** By issuer: the scopes that all its tokens need. */
   readonly requiredScopes: ReadonlyMap<string, readonly string[]>;
   readonly upstream: Upstream;
@@ -34,6 +37,8 @@ export interface Route {
   allowedAsks(tool: string | undefined): ReadonlySet<Ask>;
   /** What the client must have declared for a call of `tool`; of a hidden one no more is told than of a name nobody has. */
   requiredAsks(tool: string | undefined, hidden: boolean): readonly Ask[];
+  /** What one caller may do here. */
+  readonly limits: CallerLimits;
   /** Where a server may send people. */
   readonly addresses: AddressPolicy;
   /** The modes of rules on this route, for a call of `tool`. */

@@ -6,7 +6,9 @@ import type { AuditRecord } from "./audit/record.ts";
 import type { ReloadStatus } from "./config/reload.ts";
 import type { KeyLabel } from "./keyring.ts";
 import type { Limits } from "./limits.ts";
+import type { Load } from "./load.ts";
 import type { OverridesStatus } from "./overrides/overrides.ts";
+import type { IntrospectionOutcome } from "./principal/introspection-endpoint.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
 import { FINDINGS } from "./redis/description.ts";
 
@@ -45,6 +47,8 @@ export interface Metrics {
   observe(record: AuditRecord): void;
   /** A redemption was tried: `redeemed`, `already_redeemed`, `epoch_mismatch`, `expired`, or why the store could not be used. */
   redemption(outcome: string): void;
+  /** An issuer was to be asked about a token. */
+  introspection(outcome: IntrospectionOutcome): void;
   /** An answer was to be kept for a repeat, or to be found for one. */
   result(outcome: "kept" | "too_large" | "not_kept" | "returned" | "not_found"): void;
   /** A user was asked for consent, or answered: once for each policy that asks. */
@@ -68,6 +72,8 @@ export function createMetrics(sources: {
   /** What servers turned out to ask of clients that cannot answer. */
   readonly needs: { list(): readonly unknown[] };
   readonly limits: Limits;
+  readonly allowances: { readonly alone: boolean };
+  readonly load: Pick<Load, "shedding" | "delay">;
   readonly reloads: () => ReloadStatus;
   /** Route → whether its server is open around the gateway; routes of which nothing can be said are left out. */
   readonly exposed: () => ReadonlyMap<string, boolean>;
@@ -118,6 +124,18 @@ export function createMetrics(sources: {
     labelNames: ["policy", "outcome"],
     registers,
   });
+  const introspections = new Counter({
+    name: "sealgate_introspections_total",
+    help: "Tokens that an issuer was to be asked about, by answer, or why there was none",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const authentications = new Counter({
+    name: "sealgate_authentications_total",
+    help: "Requests of known callers, by kind of credential and what showed that a token was its sender's",
+    labelNames: ["route", "kind", "confirmed_by"],
+    registers,
+  });
   const results = new Counter({
     name: "sealgate_results_total",
     help: "Answers that were to be kept for a repeat, and repeats that asked for one, by outcome",
@@ -146,6 +164,30 @@ export function createMetrics(sources: {
       this.set({ kind: "body" }, sources.limits.bodies);
       this.set({ kind: "request" }, sources.limits.inFlight);
       this.set({ kind: "stream" }, sources.limits.streams);
+    },
+  });
+  new Gauge({
+    name: "sealgate_limits_alone",
+    help: "1 while this gateway counts callers alone, since Redis is away",
+    registers,
+    collect() {
+      this.set(sources.allowances.alone ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: "sealgate_event_loop_delay_seconds",
+    help: "How late the event loop is: so long every request waits",
+    registers,
+    collect() {
+      this.set(sources.load.delay / 1000);
+    },
+  });
+  new Gauge({
+    name: "sealgate_shedding",
+    help: "1 while new requests are refused since the event loop is too late",
+    registers,
+    collect() {
+      this.set(sources.load.shedding ? 1 : 0);
     },
   });
   new Gauge({
@@ -266,12 +308,15 @@ export function createMetrics(sources: {
       latency.observe({ route, outcome }, record.latencyMs / 1000);
       if (record.code !== undefined) refusals.inc({ route, code: record.code, cause: record.cause ?? "" });
       if (outcome === "input_required") seals.inc({ route });
+      const { authenticatedBy: kind, confirmedBy = [] } = record;
+      if (kind !== undefined) authentications.inc({ route, kind, confirmed_by: confirmedBy.join("+") });
       if (record.state !== undefined) opens.inc({ route, result: record.state });
     },
     redemption: (outcome) => redemptions.inc({ outcome }),
     approval(policies, outcome) {
       for (const policy of policies) approvals.inc({ policy, outcome });
     },
+    introspection: (outcome) => introspections.inc({ outcome }),
     result: (outcome) => results.inc({ outcome }),
     finding: (route, rule, mode) => findings.inc({ route, rule, mode }),
     credential: (route, kind, outcome) => credentials.inc({ route, kind, outcome }),

@@ -24,6 +24,8 @@ import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import type { Output } from "./output.ts";
 import { openOverrides } from "./overrides/open.ts";
+import { createMemoryReplays, type ReplayStore } from "./principal/replays.ts";
+import { createSharedReplays } from "./principal/shared-replays.ts";
 import { createMemoryStore } from "./redemption/memory.ts";
 import { createRedisStore } from "./redemption/redis.ts";
 import { createMemoryResults } from "./redemption/results.ts";
@@ -87,6 +89,8 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
     });
     closers.push(() => overrides.close());
     const needs = new Needs(log);
+    const replays = openReplays(loaded, now);
+    closers.push(() => replays.close());
     const repeats = openRepeats(loaded, now);
     closers.push(async () => repeats?.store.close());
     let exposure: Exposure | undefined;
@@ -128,6 +132,7 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       overrides,
       needs,
       approvals: forgetfulApprovals({ keys, now }),
+      replays,
       repeats,
       limits,
       allowances,
@@ -211,6 +216,13 @@ function openAllowances(loaded: LoadedConfig, { log, now }: { log: Log; now: () 
   const { redis, redemption } = loaded.config;
   if (redemption.store === "memory" || redis === undefined) return new Allowances(undefined, now);
   return new Allowances({ target: redisTarget(loaded), keyPrefix: redis.keyPrefix, log }, now);
+}
+
+/** Proofs are remembered where redeemed states are: by the process, or by all replicas. */
+function openReplays(loaded: LoadedConfig, now: () => number): ReplayStore {
+  const { redis, redemption } = loaded.config;
+  if (redemption.store === "memory" || redis === undefined) return createMemoryReplays(now);
+  return createSharedReplays(redisTarget(loaded), redis.keyPrefix);
 }
 
 function openRepeats(loaded: LoadedConfig, now: () => number): Repeats | undefined {

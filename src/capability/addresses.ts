@@ -1,5 +1,6 @@
 /** Where the address of a url question may lead: section `capability.url` of a route, compiled. Pure. */
 import { domainToASCII } from "node:url";
+import { tokenIssuers } from "../config/caller-issuers.ts";
 import type { Config } from "../config/schema.ts";
 import { compileGlobs } from "../glob.ts";
 import type { AddressPolicy } from "../mcp/address-findings.ts";
@@ -12,7 +13,7 @@ import { isLoopbackHost } from "../mcp/question-url.ts";
 export function compileAddresses(config: Config, route: Config["routes"][number]): AddressPolicy {
   const { hosts, loopbackHttp } = route.capability.url;
   const own = hostOf(config.server.publicUrl);
-  const issuers = config.authentication.issuers.map(({ issuer }) => hostOf(issuer));
+  const issuers = tokenIssuers(config.authentication).map(({ issuer }) => hostOf(issuer));
   return {
     hosts: hosts === undefined ? undefined : compileGlobs(hosts.map(inAscii)),
     loopbackHttp: loopbackHttp ?? isLoopbackHost(own),

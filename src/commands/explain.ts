@@ -15,6 +15,7 @@ import {
   type PolicyReading,
 } from "../authorization.ts";
 import { compileCapability } from "../capability/policy.ts";
+import { callerIssuers } from "../config/caller-issuers.ts";
 import type { Ask, Config } from "../config/schema.ts";
 import { readConfig } from "../config/without-files.ts";
 import { Refusal } from "../errors.ts";
@@ -87,10 +88,10 @@ export async function explain(
 
 /** Why the gateway lets this caller ask nothing at all; undefined where it asks policy. */
 function lockedOut({ anonymous, issuer }: Principal, { authentication }: Config): string | undefined {
-  const { mode, issuers } = authentication;
+  const { mode } = authentication;
   if (anonymous)
     return mode === "required" ? "a caller without a token is refused before policy is asked" : undefined;
-  return issuers.some((entry) => entry.issuer === issuer)
+  return callerIssuers(authentication).some((entry) => entry.issuer === issuer)
     ? undefined
     : "no issuer of this name is configured, so none of its tokens is taken";
 }

@@ -4,6 +4,7 @@
  */
 import { userInfo } from "node:os";
 import { AdminRefused, listThere, removeThere, setThere } from "../admin/client.ts";
+import { callerIssuers } from "../config/caller-issuers.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { loadFile, SecretError, secretLine } from "../config/secret.ts";
 import { loadKeyring } from "../keyring.ts";
@@ -111,7 +112,7 @@ async function throughRedis(loaded: LoadedConfig): Promise<Access> {
     follow: false,
   });
   return {
-    issuers: config.authentication.issuers.map(({ issuer }) => issuer),
+    issuers: callerIssuers(config.authentication).map(({ issuer }) => issuer),
     routes: config.routes.map(({ path }) => path),
     list: async (kind) => {
       await desk.refresh();

@@ -1,6 +1,7 @@
 /** Tests of arguments that are sound and never hold, or hold for what nobody means. Part of `policy-checks.ts`, pure like it. */
 import { compileGlob } from "../glob.ts";
 import { compareNumbers } from "../mcp/number.ts";
+import { callerIssuers } from "./caller-issuers.ts";
 import type { Step } from "./json-schema.ts";
 import { foreignSign } from "./pattern-signs.ts";
 import type { Report, Sound } from "./report.ts";
@@ -90,14 +91,15 @@ const kindOf = (value: NonNullable<Test["oneOf"]>[number]): string =>
 function checkClaim(
   claim: NonNullable<Test["claim"]>,
   { effect }: Policy,
-  { mode, issuers }: NonNullable<Sound["authentication"]>,
+  authentication: NonNullable<Sound["authentication"]>,
   at: readonly Step[],
   report: Report,
 ): void {
-  const has =
-    claim === "groups" || claim === "tenant"
-      ? issuers.some(({ claims }) => claims[claim] !== undefined)
-      : issuers.length > 0;
+  const { mode } = authentication;
+  const issuers = callerIssuers(authentication);
+  const has = issuers.some(
+    ({ hasGroups, hasTenant }) => (claim !== "groups" || hasGroups) && (claim !== "tenant" || hasTenant),
+  );
   if (has) {
     if (mode === "anonymous" && effect === "deny") {
       report.warning(at, "denies every call of a caller without a token, who has no claims");

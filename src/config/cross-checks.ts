@@ -8,6 +8,7 @@ import { allows } from "./consent-checks.ts";
 import { checkCredentials } from "./credential-checks.ts";
 import { checkIdentity } from "./identity-checks.ts";
 import type { Step } from "./json-schema.ts";
+import { checkLimits } from "./limit-checks.ts";
 import { checkPolicies } from "./policy-checks.ts";
 import { checkPrincipals } from "./principal-checks.ts";
 import { checkRedis } from "./redis-checks.ts";
@@ -15,6 +16,7 @@ import type { Report, Sound } from "./report.ts";
 import { checkRoutes } from "./route-checks.ts";
 import { checkRules } from "./rule-checks.ts";
 import { checkScopes } from "./scope-checks.ts";
+import { checkTokens } from "./token-checks.ts";
 
 function checkServer({ server, admin }: Sound, report: Report): void {
   if (admin !== undefined && !isLoopback(admin.listen.host)) {
@@ -79,9 +81,9 @@ function checkIssuers({ authentication }: Sound, report: Report): void {
 
 function checkAuthentication({ authentication, server, routes }: Sound, report: Report): void {
   if (authentication === undefined || report.lost(["authentication", "mode"])) return;
-  const { mode, issuers, clientCertificates, forwarded } = authentication;
-  const others = clientCertificates !== undefined || forwarded !== undefined;
-  const lost = ["issuers", "clientCertificates", "forwarded"].some((name) =>
+  const { mode, issuers, introspection, clientCertificates, forwarded } = authentication;
+  const others = [introspection, clientCertificates, forwarded].some((way) => way !== undefined);
+  const lost = ["issuers", "introspection", "clientCertificates", "forwarded"].some((name) =>
     report.lost(["authentication", name]),
   );
   if (mode === "required" && issuers.length === 0 && !others && !lost) {
@@ -221,6 +223,7 @@ export function crossCheck(sections: Sound, given: ReadonlySet<string>, report: 
   checkIssuers(sections, report);
   checkAuthentication(sections, report);
   checkIdentity(sections, report);
+  checkTokens(sections, report);
   checkPrincipals(sections, report);
   checkKeys(sections, report, given);
   checkRedis(sections, report);
@@ -233,4 +236,5 @@ export function crossCheck(sections: Sound, given: ReadonlySet<string>, report: 
   checkRoutes(sections, report);
   checkCredentials(sections, given, report);
   checkRules(sections, report);
+  checkLimits(sections, report);
 }

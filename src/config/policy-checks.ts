@@ -3,10 +3,11 @@
  * methods never carry, a selector that no caller fits, a regular expression among patterns. Warnings, since a server may
  * have methods of its own; only a deny that denies nothing is a problem. Part of `cross-checks.ts`, pure like it.
  */
-import { compileGlob } from "../glob.ts";
+import { compileGlob, isEverything } from "../glob.ts";
 import { isTaskMethod, TASK_METHODS } from "../mcp/methods.ts";
 import { checkApproval, checkForms } from "./approval-checks.ts";
 import { checkArguments } from "./argument-checks.ts";
+import { callerIssuers } from "./caller-issuers.ts";
 import { checkConsent, checkUnaskable } from "./consent-checks.ts";
 import type { Step } from "./json-schema.ts";
 import { METHOD_TARGETS } from "./known-methods.ts";
@@ -21,8 +22,6 @@ const TARGETS = [
   ["resources", "resource"],
 ] as const;
 const SELECTORS = ["issuers", "subjects", "groups", "scopes", "clients"] as const;
-
-const isEverything = (pattern: string): boolean => /^\*+$/.test(pattern);
 
 /** All checks of `authorization.policies`, and of patterns elsewhere. */
 export function checkPolicies(sections: Sound, report: Report): void {
@@ -126,7 +125,8 @@ function checkPrincipal(
   if (principal === undefined || authentication === undefined) return;
   if (report.lost(["authentication"])) return;
   const at = (name: string, ...more: Step[]): Step[] => [...path, "principal", name, ...more];
-  const { mode, issuers } = authentication;
+  const { mode } = authentication;
+  const issuers = callerIssuers(authentication);
   const asked = SELECTORS.filter((name) => principal[name] !== undefined);
   if (principal.anonymous === true && mode === "required") {
     report.warning(at("anonymous"), "never matches, while authentication.mode is required");
@@ -137,7 +137,7 @@ function checkPrincipal(
       report.warning(at(name), "never matches: without an issuer all callers are anonymous");
     if (principal.anonymous === false) report.warning(at("anonymous"), "never matches, without an issuer");
   } else {
-    if (principal.groups !== undefined && !issuers.some((entry) => entry.claims.groups !== undefined)) {
+    if (principal.groups !== undefined && !issuers.some((entry) => entry.hasGroups)) {
       report.warning(at("groups"), "never matches: no issuer has claims.groups, so nobody has groups");
     }
     for (const [index, pattern] of (principal.issuers ?? []).entries()) {

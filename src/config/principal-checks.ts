@@ -4,6 +4,7 @@
  * well be all there is. Part of `cross-checks.ts`, pure like it.
  */
 import { isLoopback, parseUrl } from "./addresses.ts";
+import { tokenIssuers } from "./caller-issuers.ts";
 import { allows } from "./consent-checks.ts";
 import type { Step } from "./json-schema.ts";
 import type { Report, Sound } from "./report.ts";
@@ -20,8 +21,9 @@ const FLEETING = new Set(
 
 /** Warns of claims that cannot tell callers apart, or tell apart what is one caller. */
 function checkClaims({ authentication }: Sound, report: Report): void {
-  for (const [index, { claims }] of (authentication?.issuers ?? []).entries()) {
-    const at = (...more: Step[]): Step[] => ["authentication", "issuers", index, "claims", ...more];
+  if (authentication === undefined) return;
+  for (const { claims, path: entry } of tokenIssuers(authentication)) {
+    const at = (...more: Step[]): Step[] => [...entry, "claims", ...more];
     const named = [
       { name: claims.subject, path: at("subject") },
       ...claims.client.map((name, place) => ({ name, path: at("client", place) })),

@@ -20,6 +20,7 @@ export interface Report {
 /** The lists whose entries must differ, and the member by which. */
 const UNIQUE: readonly (readonly [list: readonly Step[], member: string])[] = [
   [["authentication", "issuers"], "issuer"],
+  [["authentication", "introspection"], "issuer"],
   [["authorization", "policies"], "id"],
   [["keys", "ring"], "id"],
   [["assertions", "ring"], "id"],

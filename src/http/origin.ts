@@ -7,7 +7,8 @@ import { Refusal } from "../errors.ts";
 import type { Headers } from "./framing.ts";
 
 /** What a page may read of a response, also of a refusal. */
-const EXPOSED = "WWW-Authenticate, X-Request-Id, Mcp-Session-Id, MCP-Protocol-Version, Retry-After";
+const EXPOSED =
+  "WWW-Authenticate, DPoP-Nonce, X-Request-Id, Mcp-Session-Id, MCP-Protocol-Version, Retry-After";
 const MAX_AGE_SECONDS = "600";
 
 /** The hosts and origins one listener answers for. Built once at start. */
@@ -16,6 +17,8 @@ export interface Reach {
   readonly hosts: ReadonlySet<string>;
   /** Exact origins, as browsers send them. */
   readonly origins: ReadonlySet<string>;
+  /** Scheme of the public URL, `https:`. */
+  readonly scheme: string;
 }
 
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
@@ -36,7 +39,8 @@ export function createReach(server: {
   if (server.allowedHosts === undefined && isLoopback(server.listen.host)) {
     for (const name of LOOPBACK_NAMES) hosts.add(name);
   }
-  return { hosts, origins: new Set(server.allowedOrigins) };
+  const { protocol: scheme } = new URL(server.publicUrl);
+  return { hosts, origins: new Set(server.allowedOrigins), scheme };
 }
 
 /**
@@ -53,13 +57,15 @@ export function checkHost(headers: Headers, reach: Reach, target = ""): void {
 }
 
 /**
+ * Call after `checkHost`: the gateway's own origin is the one of a host that it answers for, and no foreign page can have it.
  * @returns CORS headers for the response: empty where no Origin was sent (not a browser)
- * @throws Refusal `forbidden_origin` for an Origin that is not exactly on the list
+ * @throws Refusal `forbidden_origin` for an Origin that is neither exactly on the list, nor exactly that of the Host addressed
  */
 export function checkOrigin(headers: Headers, reach: Reach): Record<string, string> {
   const origin = headers.get("origin");
   if (origin === undefined) return {};
-  if (!reach.origins.has(origin)) throw new Refusal("forbidden_origin", "origin");
+  const isOwn = origin === `${reach.scheme}//${headers.get("host")}`;
+  if (!isOwn && !reach.origins.has(origin)) throw new Refusal("forbidden_origin", "origin");
   return {
     "access-control-allow-origin": origin,
     "access-control-expose-headers": EXPOSED,
@@ -81,6 +87,7 @@ const REQUEST_HEADERS = new Set([
   "accept",
   "authorization",
   "content-type",
+  "dpop",
   "last-event-id",
   "mcp-method",
   "mcp-name",

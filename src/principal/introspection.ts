@@ -108,10 +108,9 @@ export function createIntrospectionAuthenticator(
       return server !== undefined && hasPrefix(server) !== false ? server : undefined;
     }
     const all = [...servers.values()];
-    return (
-      all.find((server) => hasPrefix(server) === true) ??
-      all.find((server) => hasPrefix(server) === undefined)
-    );
+    const bare = all.filter(({ config }) => config.tokenPrefixes === undefined);
+    // Of two without prefixes a token could be of either: then nobody is asked.
+    return all.find((server) => hasPrefix(server) === true) ?? (bare.length === 1 ? bare[0] : undefined);
   }
 
   function conclude(

@@ -31,6 +31,7 @@ export function testJourney(config: unknown = { path: "/mcp" }, modes: SetModes 
         observe: () => undefined,
         redemption: () => undefined,
         keepRoutes: async () => undefined,
+        introspection: () => undefined,
         result: () => undefined,
         credential: () => undefined,
         approval: () => undefined,

@@ -31,7 +31,7 @@ import type { Load } from "./load.ts";
 import { parseDeclared } from "./mcp/capabilities.ts";
 import { decideEra } from "./mcp/era.ts";
 import { type NotificationMessage, parseClientMessage, readableId } from "./mcp/message.ts";
-import { isTaskMethod, MRTR_METHODS, mirroredName } from "./mcp/methods.ts";
+import { isTaskMethod, MRTR_METHODS, mirroredName, REMOVED_METHODS } from "./mcp/methods.ts";
 import { checkMirrored } from "./mcp/mirrored-headers.ts";
 import { judgeParams, judgeRequest } from "./request-rules.ts";
 import { answer, repeat } from "./response.ts";
@@ -102,6 +102,7 @@ export async function serve(
     return serveLegacy(gateway, journey, reply, { doc, message, version: era.version });
   }
   if (message.type === "result" || message.type === "error") throw new Refusal("invalid_request", "response");
+  if (REMOVED_METHODS.has(message.method)) throw new Refusal("method_not_found", "removed_method");
   checkMirrored({
     headers: { method: journey.headers.get("mcp-method"), name: journey.headers.get("mcp-name") },
     message,

@@ -48,7 +48,7 @@ export const server = z.strictObject({
     .describe(
       "Host headers served. Default: the host of publicUrl, on a loopback listener also the loopback names.",
     ),
-  allowedOrigins: list(origin()).default([]).describe("Browser origins that may call. None by default."),
+  allowedOrigins: list(origin()).default([]).describe("Browser origins that may call, besides the one that the gateway itself has. None by default."),
   trustedProxies: list(network())
     .default([])
     .describe("Proxies whose X-Forwarded-For is believed, for logs."),

@@ -17,6 +17,15 @@ export interface Target {
 /** The methods that may be answered with `input_required`, and may carry `requestState` and `inputResponses`. */
 export const MRTR_METHODS: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
+/** Methods of the older revisions that are none in MCP 2026-07-28: nobody answers them there, and no policy has to judge them. */
+export const REMOVED_METHODS: ReadonlySet<string> = new Set([
+  "initialize",
+  "ping",
+  "logging/setLevel",
+  "resources/subscribe",
+  "resources/unsubscribe",
+]);
+
 /** How the result of a list method is made up: the member that holds the entries, and the member that names one. */
 export interface ListShape {
   readonly kind: Target["kind"];

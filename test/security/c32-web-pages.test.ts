@@ -126,6 +126,20 @@ t.test("honest: no Origin, and the origins on the list", async (t) => {
   }
 });
 
+t.test(
+  "honest: the origin of the gateway itself, of the Host that is addressed and of no other",
+  async (t) => {
+    for (const [host, origin, status] of [
+      ["gateway.test", "http://gateway.test", 200],
+      ["127.0.0.1:8080", "http://127.0.0.1:8080", 200],
+      ["gateway.test", "https://gateway.test", 403],
+      ["gateway.test", "http://gateway.test:8080", 403],
+      ["127.0.0.1:8080", "http://127.0.0.1:8081", 403],
+    ] as const)
+      t.equal((await scene.raw(body, like, { host, origin })).status, status, `${origin} at ${host}`);
+  },
+);
+
 t.test("requests that a page can send without a preflight do nothing", async (t) => {
   for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]) {
     const headers = { host: "gateway.test", "content-type": type, authorization: `Bearer ${scene.owner}` };

@@ -126,6 +126,25 @@ t.test("an Origin is one of the list, letter by letter, or absent", async (t) =>
     t.throws(judge(origin), { code: "forbidden_origin" }, origin);
 });
 
+t.test("the gateway's own origin is that of the Host addressed, with the public scheme", async (t) => {
+  const reach = createReach(server({ publicUrl: "https://mcp.example.com" }));
+  const judge = (origin: string, host: string) => () => {
+    const headers = new Map([...Object.entries({ origin, host })]);
+    return checkOrigin(headers, reach);
+  };
+  for (const host of ["mcp.example.com", "mcp.example.com:8443", "localhost:8080", "[::1]:8080"])
+    t.equal(judge(`https://${host}`, host)()["access-control-allow-origin"], `https://${host}`);
+  for (const [origin, host] of [
+    ["http://mcp.example.com", "mcp.example.com"],
+    ["https://mcp.example.com:8443", "mcp.example.com"],
+    ["https://mcp.example.com", "localhost:8080"],
+    ["https://localhost:8081", "localhost:8080"],
+    ["https://evil.example", "mcp.example.com"],
+    ["https://MCP.example.com", "mcp.example.com"],
+  ] as const)
+    t.throws(judge(origin, host), { code: "forbidden_origin" }, `${origin} at ${host}`);
+});
+
 t.test("a preflight allows what the gateway reads and no more", async (t) => {
   const asked = (value: string | undefined) => {
     const headers = preflightHeaders(

@@ -69,6 +69,9 @@ t.test("every mix is refused", async (t) => {
     ["2026-07-28", note(META.replace('"2026-07-28"', "null")), "missing_meta"],
     // modern-looking, not served
     ["2027-01-01", call(metaOf("2027-01-01")), "unsupported_version"],
+    ["v999.0.0", call(metaOf("v999.0.0")), "unsupported_version"],
+    ["DRAFT-2026-v1", note(metaOf("DRAFT-2026-v1")), "unsupported_version"],
+    ["v999.0.0", call(metaOf("v999.0.1")), "header_mismatch"],
     ["2026-07-29", call(""), "unsupported_version"],
     ["2026-01-01", call(""), "unsupported_version"],
     ["9999-99-99", note(""), "unsupported_version"],

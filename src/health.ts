@@ -7,6 +7,7 @@ import Fastify, { type FastifyInstance } from "fastify";
 import { isLoopback } from "./config/addresses.ts";
 import type { Config } from "./config/schema.ts";
 import type { ClientTimeouts } from "./http/connections.ts";
+import type { Load } from "./load.ts";
 import type { Metrics } from "./metrics.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
 
@@ -14,6 +15,7 @@ import type { RedemptionStore } from "./redemption/store.ts";
 export interface HealthSources {
   readonly store: RedemptionStore;
   readonly metrics: Metrics;
+  readonly load: Pick<Load, "shedding">;
   /** Where it listens. */
   readonly host: string;
   /** The `admin` section in force. */
@@ -32,7 +34,7 @@ const MAX_CONNECTIONS = 256;
 
 /** Builds the admin app; the caller listens. */
 export function buildAdmin(sources: HealthSources): FastifyInstance {
-  const { store, metrics, host, admin, draining, timeouts = ADMIN_TIMEOUTS } = sources;
+  const { store, metrics, load, host, admin, draining, timeouts = ADMIN_TIMEOUTS } = sources;
   const app = Fastify({
     logger: false,
     forceCloseConnections: true,
@@ -69,6 +71,8 @@ export function buildAdmin(sources: HealthSources): FastifyInstance {
     return reply.code(ready ? 200 : 503).send({
       status: draining() ? "draining" : ready ? "ready" : "not ready",
       store: storeState,
+      // No reason to be taken out: the others would have all the more to do.
+      ...(load.shedding ? { load: "shedding" } : {}),
       ...(health.reason === undefined ? {} : { reason: health.reason }),
     });
   });

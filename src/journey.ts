@@ -3,6 +3,7 @@
  * Written once, at the end, by `finish`.
  */
 import type { ServerResponse } from "node:http";
+import type { Allowance, Kind } from "./allowance/allowance.ts";
 import type { Draft } from "./audit/record.ts";
 import type { AuditLog } from "./audit/sinks.ts";
 import type { Route } from "./call.ts";
@@ -35,6 +36,8 @@ export class Journey {
   id: string | null = null;
   headers: Headers = new Map();
   principal: Principal = ANONYMOUS;
+  /** What its caller may still do here; undefined where nothing limits that. */
+  allowance: Allowance | undefined;
   #modes: Modes | undefined;
   /** Its answer has been passed on; what a legacy server sends after it answers nothing. */
   answered = false;
@@ -74,6 +77,7 @@ export class Journey {
       if (!raw.writableFinished) this.stop(new Refusal("cancelled", "client_left"));
       this.#closed = true;
       this.#slot?.leave();
+      this.allowance?.end();
       onClose();
       if (this.#finished) onOver();
     });
@@ -88,22 +92,58 @@ export class Journey {
   }
 
   /**
-   * Takes a place, in exchange for the one held so far.
-   * @throws Refusal `too_many_requests`, `too_many_streams`, or for `server/discover` `overloaded`
+   * Takes a place, and one of the caller's own, in exchange for those held so far.
+   * @throws Refusal `too_many_requests`, `too_many_streams`, `concurrency_limited`, `streams_limited`, or for `server/discover` `overloaded`
    */
   enter(limits: Limits, kind: Place): void {
     // Whoever has gone gives no place back.
     if (this.#closed) throw this.stopped ?? new Refusal("cancelled", "client_left");
     try {
-      const slot = limits.enter(kind);
+      const slot = this.#enterBoth(limits, kind);
       this.#slot?.leave();
       this.#slot = slot;
       this.#place = kind;
     } catch (error) {
-      // A 429 would make an SDK client fall back to a legacy handshake.
-      throw this.headers.get("mcp-method") === "server/discover" ? new Refusal("overloaded", "limit") : error;
+      throw this.#limited(error);
     }
     if (this.#superseded) this.#endStream();
+  }
+
+  /**
+   * Counts this request against what its caller may do.
+   * @param mayAsk whether its answer can be a question
+   * @throws Refusal `rate_limited`, or for `server/discover` `overloaded`
+   */
+  async admit(kind: Kind, mayAsk: boolean): Promise<void> {
+    try {
+      await this.allowance?.admit(kind, mayAsk);
+    } catch (error) {
+      throw this.#limited(error);
+    }
+  }
+
+  #enterBoth(limits: Limits, kind: Place): Slot {
+    const slot = limits.enter(kind);
+    try {
+      const own = this.allowance?.enter(kind);
+      return {
+        leave() {
+          slot.leave();
+          own?.leave();
+        },
+      };
+    } catch (error) {
+      slot.leave();
+      throw error;
+    }
+  }
+
+  /** A 429 would make an SDK client that discovers fall back to a legacy handshake. */
+  #limited(error: unknown): unknown {
+    const discovers =
+      this.draft.method === "server/discover" || this.headers.get("mcp-method") === "server/discover";
+    if (!(error instanceof Refusal) || error.entry.status !== 429 || !discovers) return error;
+    return new Refusal("overloaded", error.detail, { headers: error.headers });
   }
 
   /** A stream that nothing will answer: shutdown does not wait for it, and opening it again is harmless. */
@@ -219,6 +259,7 @@ export class Journey {
     } as const;
     audit.write(record);
     metrics.observe(record);
+    this.allowance?.settle(record);
     if (this.#closed) this.#onOver();
     if (outcome !== "refused") return;
     const { requestId, code, cause } = record;

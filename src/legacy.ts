@@ -85,6 +85,7 @@ export async function serveSession(
     throw new Refusal("method_not_allowed", "modern_get", { headers: { allow: "POST" } });
   }
   journey.draft.era = "legacy";
+  await journey.admit("request", false);
   const headers = legacyHeaders(journey.headers, method, version);
   const response = await send(journey, {
     method,

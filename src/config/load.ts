@@ -154,6 +154,7 @@ const FALLBACK: Whole = {
   capability: SECTIONS.capability.parse({}),
   authorization: SECTIONS.authorization.parse({}),
   rules: SECTIONS.rules.parse({}),
+  limits: SECTIONS.limits.parse({}),
   routes: [],
   errors: SECTIONS.errors.parse({}),
   audit: SECTIONS.audit.parse({}),

@@ -37,6 +37,7 @@ export function quickConfig(upstreamUrl: string, listen: Partial<Listen> = {}): 
     capability: SECTIONS.capability.parse({}),
     authorization: SECTIONS.authorization.parse({ default: "allow" }),
     rules: SECTIONS.rules.parse({}),
+    limits: SECTIONS.limits.parse({}),
     routes: routes.data,
     errors: SECTIONS.errors.parse({}),
     audit: SECTIONS.audit.parse({}),

@@ -11,7 +11,8 @@ type Required =
   | "roundTrip"
   | "redemption"
   | "capability"
-  | "rules";
+  | "rules"
+  | "limits";
 type Always = Required | "authorization" | "routes" | "errors" | "audit" | "log";
 /** All sections: those that have defaults, and the optional ones if they stand in the file. */
 export type Whole = Pick<Sections, Always> & Partial<Pick<Sections, Exclude<keyof Sections, Always>>>;
@@ -49,7 +50,7 @@ export function referredTo(config: Config): { readonly files: string[]; readonly
  * @param folder what relative paths of files start from, absolute
  */
 export function resolveConfig(sections: Whole, folder: string): Config {
-  const { server, authentication, roundTrip, capability, rules } = sections;
+  const { server, authentication, roundTrip, capability, rules, limits } = sections;
   const publicUrl = server.publicUrl ?? `http://${printListen(server.listen)}`;
   const quiet = authentication.mode === "anonymous" && isLoopback(server.listen.host);
   const config: Config = {
@@ -66,6 +67,7 @@ export function resolveConfig(sections: Whole, folder: string): Config {
       roundTrip: { ...roundTrip, ...route.roundTrip },
       capability: { ...capability, ...route.capability },
       rules: { ...rules, ...route.rules },
+      limits: { perPrincipal: { ...limits.perPrincipal, ...route.limits.perPrincipal } },
     })),
     audit: {
       ...sections.audit,

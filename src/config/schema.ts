@@ -162,7 +162,10 @@ export type Policy = z.output<typeof policy>;
 /** Modes of rules; the first entry of `tools` that matches is laid over them. */
 export type Rules = z.output<typeof rules>;
 /** One route with everything resolved: overrides merged, defaults filled. */
-export type Route = Omit<z.output<typeof route>, "legacy" | "roundTrip" | "capability" | "rules" | "limits"> & {
+export type Route = Omit<
+  z.output<typeof route>,
+  "legacy" | "roundTrip" | "capability" | "rules" | "limits"
+> & {
   legacy: "refuse" | "pass";
   roundTrip: RoundTrip;
   capability: Capability;

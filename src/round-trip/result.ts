@@ -50,6 +50,8 @@ export function sealRound(
   const claims = nextClaims(context, call, before, questions.map(asAsked), state);
   const token = seal(context.keys.ring, context.audience, claims, context.random);
   if (token.length > context.maxTokenBytes) throw new Refusal("upstream_fault", "state_too_large");
+  // Before the user is asked, as all limits on rounds.
+  call.journey.allowance?.openRound(claims, before === undefined);
   const remove = new Set(["ttlMs", "cacheScope"]);
   if (requests !== undefined && doc.kind(requests) === "null") remove.add("inputRequests");
   return { edits: editObject(doc, result, { set: { requestState: JSON.stringify(token) }, remove }), claims };

@@ -90,6 +90,8 @@ t.test("docs/operations.md lists the metrics there are, with their labels", asyn
     overrides: { status: () => ({ revocations: 0, allows: 0, denials: 0, ignored: 0, ageSeconds: 0 }) },
     needs: { list: () => [] },
     limits: createLimits({ inFlight: 1, streams: 1 }),
+    allowances: { alone: false },
+    load: { shedding: false, delay: 0 },
   });
   const record: AuditRecord = {
     type: "audit",

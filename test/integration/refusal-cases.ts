@@ -38,6 +38,8 @@ export interface Case {
   readonly sections?: Sections | ((t: Test, upstreamUrl: string) => Sections | Promise<Sections>);
   /** undefined where nobody is left to take an answer. */
   provoke(place: Place): Promise<Reply | undefined>;
+  /** `Retry-After`, where it depends; else that of the table. */
+  readonly retryAfter?: RegExp;
   /** False where the refusal comes before the body is read. */
   readonly hasId?: false;
   /** The true cause, in audit; undefined where there is no route and so no record. */
@@ -88,6 +90,7 @@ export const CASES: Readonly<Record<RefusalCode, Case>> = {
       await p.gateway.call(TRANSFER);
       return p.send();
     },
+    retryAfter: /^3[56]\d\d$/,
     cause: "caller_requests",
   },
   concurrency_limited: {

@@ -96,7 +96,11 @@ let nextId = 1;
 export async function startGateway(
   upstream: string,
   sections: Readonly<Record<string, unknown>> = {},
-  options: { readonly clock?: number; readonly timeouts?: ClientTimeouts } = {},
+  options: {
+    readonly clock?: number;
+    readonly timeouts?: ClientTimeouts;
+    readonly eventLoopDelay?: () => number;
+  } = {},
 ): Promise<TestGateway> {
   const folder = await mkdtemp(join(tmpdir(), "sealgate-test-"));
   const file = join(folder, "sealgate.yaml");
@@ -124,6 +128,7 @@ export async function startGateway(
     },
     now: () => clock.now,
     ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
+    ...(options.eventLoopDelay === undefined ? {} : { eventLoopDelay: options.eventLoopDelay }),
   });
   const send = (request: SendOptions): Promise<Reply> => exchange(running.url, request);
   return {

@@ -12,6 +12,10 @@ export const LEAST_RIGHTS = [
     " ",
   ),
 ];
+/** What `limits` need beside. */
+export const LIMIT_RIGHTS = "+incrby +pttl +expire +zadd +zrem +zcard +zrevrange +zremrangebyscore".split(
+  " ",
+);
 /** What a Cluster needs beside. */
 export const CLUSTER_RIGHTS = ["+cluster|slots", "+asking"];
 

@@ -1,0 +1,15 @@
+/** The limits of a route as its configuration has them. */
+import type { Route } from "../config/schema.ts";
+import type { CallerLimits } from "./allowance.ts";
+
+const given = <T>(setting: T | "off"): T | undefined => (setting === "off" ? undefined : setting);
+
+/** What is off has no bound. */
+export function callerLimits({ limits: { perPrincipal } }: Route): CallerLimits {
+  return {
+    requests: given(perPrincipal.requests),
+    concurrent: given(perPrincipal.concurrent),
+    streams: given(perPrincipal.streams),
+    openRounds: given(perPrincipal.openRounds),
+  };
+}

@@ -1,0 +1,36 @@
+import t from "tap";
+import { Windows } from "../../../src/allowance/windows.ts";
+
+const RATE = { points: 3, per: 3_600_000 };
+
+t.test("so many pass, the rest is told how long to wait, without being counted", async (t) => {
+  let now = 1_000;
+  const windows = new Windows(undefined, () => now);
+  for (let i = 0; i < RATE.points; i++) t.equal(await windows.count(RATE, "a", "requests"), 0);
+  t.ok(windows.blockedFor(RATE, "a", "requests") > 3_599_000, "known as soon as the last one has passed");
+  const wait = await windows.count(RATE, "a", "requests");
+  t.ok(wait > 3_599_000 && wait <= 3_600_000, `${wait}`);
+  t.equal(await windows.count(RATE, "b", "requests"), 0, "another caller");
+  t.equal(await windows.count(RATE, "a", "polls"), 0, "another count of the same");
+  now += 3_600_001;
+  t.equal(windows.blockedFor(RATE, "a", "requests"), 0, "a new window");
+});
+
+t.test("a changed rate holds at once", async (t) => {
+  const windows = new Windows(undefined, () => 0);
+  for (let i = 0; i < 4; i++) await windows.count(RATE, "a", "requests");
+  const more = { ...RATE, points: 5 };
+  t.equal(windows.blockedFor(more, "a", "requests"), 0);
+  t.equal(await windows.count(more, "a", "requests"), 0);
+});
+
+t.test("callers beyond the bound share one count, and nobody before them is touched", async (t) => {
+  const windows = new Windows(undefined, () => 0, 2);
+  t.equal(await windows.count(RATE, "a", "requests"), 0);
+  t.equal(await windows.count(RATE, "b", "requests"), 0);
+  const passed: number[] = [];
+  for (let i = 0; i < 50; i++) if ((await windows.count(RATE, `x${i}`, "requests")) === 0) passed.push(i);
+  t.equal(passed.length, RATE.points, "as many as for one caller, together");
+  t.equal(await windows.count(RATE, "a", "requests"), 0);
+  t.equal(await windows.count(RATE, "b", "requests"), 0);
+});

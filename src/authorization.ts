@@ -9,12 +9,12 @@ import { namesOf } from "./argument-place.ts";
 import { ArgumentReading, type Arguments } from "./argument-reading.ts";
 import { compileArguments } from "./arguments.ts";
 import type { Config } from "./config/schema.ts";
-import { compileGlobs, type Glob } from "./glob.ts";
+import { compileGlobs, type Glob, isEverything } from "./glob.ts";
 import { MRTR_METHODS, TASK_METHODS } from "./mcp/methods.ts";
 import { readUri, type UriReading } from "./mcp/resource-uri.ts";
 import type { Principal } from "./principal/principal.ts";
 import { createScopeHierarchy, createScopeRules, type ScopeHierarchy, type ScopeRules } from "./scopes.ts";
-import { compilePrincipal, compileResources, isEverything } from "./selectors.ts";
+import { compilePrincipal, compileResources } from "./selectors.ts";
 
 /** What a request wants to do. `target.name` is a tool's or prompt's name, or a resource's URI as the caller spelt it. */
 export interface Operation {

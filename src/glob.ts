@@ -16,10 +16,13 @@ const NONE = new Uint32Array();
 /** Whether a pattern can fit more names than its own. */
 export const hasWildcard = (pattern: string): boolean => /[*?]/.test(pattern);
 
+/** Whether a pattern fits every text. */
+export const isEverything = (pattern: string): boolean => /^\*+$/.test(pattern);
+
 /** Compiles one operator-written pattern. Total: every string is a valid pattern. */
 export function compileGlob(pattern: string): Glob {
   if (!hasWildcard(pattern)) return (text) => text === pattern;
-  if (/^\*+$/.test(pattern)) return () => true;
+  if (isEverything(pattern)) return () => true;
   const runs = pattern.split("*");
   return pattern.includes("?") ? compileLooseRuns(runs) : compileRuns(runs);
 }
@@ -28,6 +31,24 @@ export function compileGlob(pattern: string): Glob {
 export function compileGlobs(patterns: readonly string[]): Glob {
   const globs = patterns.map(compileGlob);
   return (text) => globs.some((glob) => glob(text));
+}
+
+/**
+ * Compiles a list of exceptions, each with its patterns, into a look for the first that fits a name; undefined for none, and where
+ * there is no name. A hidden name is treated like one that nobody has, which patterns fit and plain names do not.
+ */
+export function firstFitting<Value>(
+  exceptions: readonly (readonly [patterns: readonly string[], value: Value])[],
+): (name: string | undefined, hidden: boolean) => Value | undefined {
+  const entries = exceptions.map(([patterns, value]) => ({
+    fits: compileGlobs(patterns),
+    fitsAnyName: compileGlobs(patterns.filter(hasWildcard)),
+    value,
+  }));
+  return (name, hidden) =>
+    name === undefined
+      ? undefined
+      : entries.find(({ fits, fitsAnyName }) => (hidden ? fitsAnyName : fits)(name))?.value;
 }
 
 /** A pattern of stars only: the texts between them are looked for by the engine's own search, each behind the one before. */

@@ -1,13 +1,10 @@
 /** The selectors of a policy that need more than a list of patterns: resources, by their spellings, and principals. Pure. */
 import type { Policy } from "./config/schema.ts";
-import { compileGlob, compileGlobs } from "./glob.ts";
+import { compileGlob, compileGlobs, isEverything } from "./glob.ts";
 import { readPattern, type UriReading } from "./mcp/resource-uri.ts";
 import type { Principal } from "./principal/principal.ts";
 
 type PrincipalSelector = NonNullable<Policy["principal"]>;
-
-/** Whether a pattern fits every text. */
-export const isEverything = (pattern: string): boolean => /^\*+$/.test(pattern);
 
 /**
  * A deny holds for every spelling of what it names; an allow only for the one that the operator wrote, and only where no

@@ -4,7 +4,7 @@
  */
 import type { Ask, Capability } from "../config/schema.ts";
 import { Refusal } from "../errors.ts";
-import { compileGlobs, hasWildcard } from "../glob.ts";
+import { firstFitting } from "../glob.ts";
 import { type Declared, missingCapabilities, type Need } from "../mcp/capabilities.ts";
 
 /** The kind of question → what a client declares that can answer it. */
@@ -29,19 +29,15 @@ export interface CapabilityPolicy {
 /** Compiles the section; the first entry of `tools` that fits decides, and what it leaves out is as for the route. */
 export function compileCapability({ allow, requires, tools }: Capability): CapabilityPolicy {
   const everywhere = new Set(allow);
-  const entries = tools.map((entry) => ({
-    fits: compileGlobs(entry.match),
-    fitsAnyName: compileGlobs(entry.match.filter(hasWildcard)),
-    allow: entry.allow === undefined ? everywhere : new Set(entry.allow),
-    requires: entry.requires ?? requires,
-  }));
+  const exception = firstFitting(
+    tools.map((entry) => [
+      entry.match,
+      { allow: entry.allow && new Set(entry.allow), requires: entry.requires },
+    ]),
+  );
   return {
-    allowedAsks: (tool) =>
-      (tool === undefined ? undefined : entries.find(({ fits }) => fits(tool))?.allow) ?? everywhere,
-    requiredAsks: (tool, hidden) =>
-      (tool === undefined
-        ? undefined
-        : entries.find(({ fits, fitsAnyName }) => (hidden ? fitsAnyName : fits)(tool))?.requires) ?? requires,
+    allowedAsks: (tool) => exception(tool, false)?.allow ?? everywhere,
+    requiredAsks: (tool, hidden) => exception(tool, hidden)?.requires ?? requires,
   };
 }
 

@@ -1,5 +1,5 @@
 /** The modes in force: the catalogue's defaults, what the operator set, and what he set for single tools. Pure. */
-import { compileGlobs, hasWildcard } from "../glob.ts";
+import { firstFitting } from "../glob.ts";
 import { defaultMode, isSwitchable, RULE_IDS, type RuleId, type SwitchableId } from "./catalogue.ts";
 import type { Mode } from "./rule.ts";
 
@@ -30,15 +30,8 @@ export function compileModes(settings: RuleSettings): ModesByTool {
   const { tools } = settings;
   const everywhere = withModes(DEFAULT_MODES, settings);
   if (tools.length === 0) return () => everywhere;
-  const exceptions = tools.map((entry) => ({
-    fits: compileGlobs(entry.match),
-    fitsAnyName: compileGlobs(entry.match.filter(hasWildcard)),
-    modes: withModes(everywhere, entry),
-  }));
-  return (tool, hidden = false) =>
-    (tool === undefined
-      ? undefined
-      : exceptions.find(({ fits, fitsAnyName }) => (hidden ? fitsAnyName : fits)(tool))?.modes) ?? everywhere;
+  const exception = firstFitting(tools.map((entry) => [entry.match, withModes(everywhere, entry)]));
+  return (tool, hidden = false) => exception(tool, hidden) ?? everywhere;
 }
 
 function withModes(base: Modes, set: SetModes): Modes {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import t from "tap";
-import { compileGlob, compileGlobs } from "../../src/glob.ts";
+import { compileGlob, compileGlobs, firstFitting, isEverything } from "../../src/glob.ts";
 
 const cases: [pattern: string, text: string, matches: boolean][] = [
   ["read_note", "read_note", true],
@@ -89,4 +89,29 @@ t.test("the longest patterns on the longest names: some milliseconds", async (t)
     const ms = performance.now() - began;
     t.ok(ms < 2_000, `${start}${of}…: ${ms.toFixed(1)} ms`);
   }
+});
+
+t.test("the first exception that fits, and what hidden names get", async (t) => {
+  const look = firstFitting([
+    [["read_note", "list_*"], 1],
+    [["*"], 2],
+    [["other"], 3],
+  ]);
+  const cases = [
+    ["read_note", false, 1],
+    ["list_all", false, 1],
+    ["other", false, 2],
+    ["read_note", true, 2],
+    ["list_all", true, 1],
+    [undefined, false, undefined],
+    [undefined, true, undefined],
+  ] as const;
+  for (const [name, hidden, value] of cases) t.equal(look(name, hidden), value, `${name} ${hidden}`);
+  t.equal(firstFitting([[["a"], 1]])("a", true), undefined, "as a name that nobody has");
+  t.equal(firstFitting([])("a", false), undefined);
+});
+
+t.test("patterns for everything", async (t) => {
+  for (const pattern of ["*", "***"]) t.ok(isEverything(pattern), pattern);
+  for (const pattern of ["", "?", "*?", "a*", "* "]) t.notOk(isEverything(pattern), pattern);
 });

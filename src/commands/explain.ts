@@ -2,8 +2,9 @@
  * `sealgate explain`: which policy decides on a call, and why. Asks the authorizer that the gateway asks, about the operations
  * that the gateway makes of a message; nothing is decided here. What operators set at run time is not known here.
  */
-import { refusalOf, type Wanted, wantedBy } from "../admission.ts";
+import { refusalOf, scopesOf, type Wanted, wantedBy } from "../admission.ts";
 import {
+  type Authorizer,
   BY_DEFAULT,
   BY_DOT_SEGMENT,
   BY_OPEN_METHOD,
@@ -15,7 +16,7 @@ import {
   type PolicyReading,
 } from "../authorization.ts";
 import { compileCapability } from "../capability/policy.ts";
-import { callerIssuers } from "../config/caller-issuers.ts";
+import { callerIssuers, tokenIssuers } from "../config/caller-issuers.ts";
 import type { Ask, Config } from "../config/schema.ts";
 import { readConfig } from "../config/without-files.ts";
 import { Refusal } from "../errors.ts";
@@ -41,6 +42,8 @@ interface Report {
   readonly refusal?: { readonly reason: string; readonly code: number; readonly message: string };
   /** Why this caller never comes as far as policy. */
   readonly lockedOut?: string;
+  /** What this needs of scopes, as a challenge names it, and whether the caller has it all; absent where it needs none. */
+  readonly scopes?: { readonly needed: readonly string[]; readonly held: boolean };
   readonly operations: readonly Judged[];
   /** Route → what its server could ask while it answers, where policy lets the call pass. */
   readonly questions: Readonly<Record<string, readonly Ask[]>>;
@@ -80,8 +83,11 @@ export async function explain(
     return { method: operation.method, target: operation.target, decision, policies };
   });
   const locked = lockedOut(principal, config);
+  const scopes = scopesNeeded(authorizer, principal, config, wanted, operations);
   const report =
-    locked === undefined ? reportOf(wanted, operations, routes) : lockedReport(locked, operations);
+    locked === undefined
+      ? reportOf(wanted, operations, routes, { anonymous: principal.anonymous, scopes })
+      : lockedReport(locked, operations);
   write(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : printed(report));
   return report.allowed ? EXIT.ok[0] : EXIT.denied[0];
 }
@@ -108,27 +114,52 @@ function routesOf({ routes }: Config, path: string | undefined): Config["routes"
   throw new UsageError(`--route is none of ${routes.map((route) => route.path).join(", ")}`);
 }
 
+/** What the gateway would ask for before anything that policy refuses, by the same code. */
+function scopesNeeded(
+  authorizer: Authorizer,
+  { issuer, scopes }: Principal,
+  { authentication }: Config,
+  { operations }: Wanted,
+  judged: readonly Judged[],
+): Report["scopes"] {
+  const issuers = tokenIssuers(authentication).filter((entry) => entry.issuer === issuer);
+  const required = issuers[0]?.requiredScopes ?? [];
+  const wanted = operations.flatMap((operation, index) => {
+    const decision = judged[index]?.decision;
+    return decision === undefined ? [] : scopesOf(authorizer, operation, decision);
+  });
+  const needed = [...new Set([...required, ...wanted])];
+  return needed.length === 0 ? undefined : { needed, held: authorizer.scopes.covers(scopes, needed) };
+}
+
 function reportOf(
   { target, operations }: Wanted,
   judged: readonly Judged[],
   routes: Config["routes"],
+  { anonymous, scopes }: Pick<Principal, "anonymous"> & { readonly scopes: Report["scopes"] },
 ): Report {
   const at = judged.findIndex(({ decision }) => !decision.allowed);
   const [operation, denied] = [operations[at], judged[at]?.decision];
+  const asked = scopes === undefined ? {} : { scopes };
+  if (scopes?.held === false) {
+    const { code, entry } = new Refusal(anonymous ? "unauthorized" : "insufficient_scope", "scope");
+    const refusal = { reason: code, code: entry.rpc, message: entry.message };
+    return { allowed: false, refusal, ...asked, operations: judged, questions: {} };
+  }
   const tool = target?.kind === "tool" ? target.name : undefined;
   if (operation !== undefined && denied?.allowed === false) {
     const { code, entry } = refusalOf(operation, denied);
     const refusal = { reason: code, code: entry.rpc, message: entry.message };
-    return { allowed: false, refusal, operations: judged, questions: {} };
+    return { allowed: false, refusal, ...asked, operations: judged, questions: {} };
   }
   const asks = MRTR_METHODS.has(operations[0].method) ? routes : [];
   const questions = asks.map(({ path, capability }) => {
     return [path, [...compileCapability(capability).allowedAsks(tool)]] as const;
   });
-  return { allowed: true, operations: judged, questions: Object.fromEntries(questions) };
+  return { allowed: true, ...asked, operations: judged, questions: Object.fromEntries(questions) };
 }
 
-function printed({ refusal, lockedOut: why, operations, questions }: Report): string {
+function printed({ refusal, lockedOut: why, scopes, operations, questions }: Report): string {
   const head = why === undefined ? [] : [`denied: ${why}. Policy alone would say:`, ""];
   const lines = operations.flatMap(({ method, target, decision, policies }) => [
     `${method}${target === undefined ? "" : ` ${target.kind} ${JSON.stringify(target.name)}`}`,
@@ -136,6 +167,11 @@ function printed({ refusal, lockedOut: why, operations, questions }: Report): st
     `  ${decisionLine(decision)}`,
     "",
   ]);
+  if (scopes !== undefined) {
+    lines.push(
+      `Scopes needed: ${scopes.needed.join(" ")}; the caller ${scopes.held ? "has them" : "lacks some"}`,
+    );
+  }
   if (refusal !== undefined) {
     lines.push(`The client is told: ${refusal.message} (${refusal.code}, ${refusal.reason})`);
   }

@@ -4,6 +4,7 @@
  */
 import { compileGlob } from "../glob.ts";
 import { isTaskMethod } from "../mcp/methods.ts";
+import { tokenIssuers } from "./caller-issuers.ts";
 import type { Step } from "./json-schema.ts";
 import { METHOD_TARGETS } from "./known-methods.ts";
 import { foreignSign } from "./pattern-signs.ts";
@@ -16,8 +17,8 @@ const OFFLINE = "offline_access";
 /** All checks of `authorization.scopes`, `authorization.scopeIncludes` and of scopes elsewhere. */
 export function checkScopes(sections: Sound, report: Report): void {
   const { authorization, authentication } = sections;
-  for (const [index, { requiredScopes }] of (authentication?.issuers ?? []).entries()) {
-    checkOffline(requiredScopes, ["authentication", "issuers", index, "requiredScopes"], report);
+  for (const { requiredScopes, path } of authentication === undefined ? [] : tokenIssuers(authentication)) {
+    checkOffline(requiredScopes, [...path, "requiredScopes"], report);
   }
   for (const [index, { metadata }] of (sections.routes ?? []).entries()) {
     checkMetadata(metadata, ["routes", index, "metadata"], sections, report);
@@ -53,12 +54,13 @@ function checkMetadata(
   report: Report,
 ): void {
   checkOffline(metadata?.scopes ?? [], [...path, "scopes"], report);
-  if (authentication === undefined || report.lost(["authentication", "issuers"])) return;
+  if (authentication === undefined || report.lost(["authentication"])) return;
+  const known = tokenIssuers(authentication);
   for (const [index, issuer] of (metadata?.issuers ?? []).entries()) {
-    if (authentication.issuers.some((entry) => entry.issuer === issuer)) continue;
+    if (known.some((entry) => entry.issuer === issuer)) continue;
     report.problem(
       [...path, "issuers", index],
-      "is none of authentication.issuers, allowed the exact issuer of one of them",
+      "is no issuer of tokens, allowed the exact issuer of one in authentication.issuers or authentication.introspection",
     );
   }
 }
@@ -93,7 +95,8 @@ function checkCircles(includes: Readonly<Record<string, readonly string[]>>, rep
 function checkObtainable({ authorization, authentication }: Sound, report: Report): void {
   if (authorization?.scopes === undefined || authorization.scopes.length === 0) return;
   if (authentication === undefined || report.lost(["authentication"])) return;
-  if (authentication.issuers.length > 0) return;
+  const { forwarded } = authentication;
+  if (tokenIssuers(authentication).length > 0 || forwarded?.assertion !== undefined) return;
   report.warning(
     ["authorization", "scopes"],
     "are had by nobody: without an issuer no caller has scopes, and all that needs one is refused",

@@ -23,11 +23,12 @@ const PREFLIGHT = {
  */
 export function metadataDocuments(config: Config): ReadonlyMap<string, ResourceMetadata> {
   const documents = new Map<string, ResourceMetadata>();
-  const { authentication, authorization, server } = config;
+  const { authentication, authorization } = config;
   const asked = authentication.mode === "required" || (authorization.scopes ?? []).length > 0;
   if (!asked) return documents;
-  for (const { path, metadata } of config.routes) {
-    const document = resourceMetadata(server.publicUrl, path, authentication, metadata);
+  for (const route of config.routes) {
+    const { path } = route;
+    const document = resourceMetadata(config, route);
     if (document === undefined) continue;
     documents.set(resourceMetadataPath(path), document);
     // Clients that know only the origin look at the root form; with several routes it would name a wrong resource.

@@ -3,7 +3,9 @@
  * well-known path with the route's path inserted after it. Holds only what the operator configured.
  */
 
+import { type TokenIssuer, tokenIssuers } from "../config/caller-issuers.ts";
 import type { Config } from "../config/schema.ts";
+import type { CredentialKind } from "./principal.ts";
 
 const WELL_KNOWN = "/.well-known/oauth-protected-resource";
 
@@ -18,9 +20,10 @@ export interface ResourceMetadata {
   readonly resource_documentation?: string;
   readonly resource_policy_uri?: string;
   readonly resource_tos_uri?: string;
+  readonly tls_client_certificate_bound_access_tokens?: true;
+  readonly dpop_signing_alg_values_supported?: readonly string[];
+  readonly dpop_bound_access_tokens_required?: true;
 }
-
-type RouteMetadata = NonNullable<Config["routes"][number]["metadata"]>;
 
 /**
  * The resource identifier of a route: `publicUrl` is an origin without a trailing slash, `path` the route's exact path.
@@ -40,25 +43,50 @@ export function resourceMetadataUrl(publicUrl: string, path: string): string {
   return publicUrl + resourceMetadataPath(path);
 }
 
-/** The document of one route; undefined when no issuer is configured, as there is nothing to point a client to. */
+/**
+ * The document of one route; undefined where no issuer's tokens are taken, as there is nothing to point a client to.
+ * `authentication` and `server` are the sections of the configuration.
+ */
 export function resourceMetadata(
-  publicUrl: string,
-  path: string,
-  authentication: Config["authentication"],
-  own: RouteMetadata = {},
+  { authentication, server }: Pick<Config, "authentication" | "server">,
+  route: Pick<Config["routes"][number], "path" | "metadata" | "authentication">,
 ): ResourceMetadata | undefined {
-  const { issuers } = authentication;
-  const named = issuers.filter(({ issuer }) => own.issuers === undefined || own.issuers.includes(issuer));
+  const { metadata: own = {} } = route;
+  const named = issuersOf(authentication, route).filter(
+    ({ issuer }) => own.issuers === undefined || own.issuers.includes(issuer),
+  );
   if (named.length === 0) return undefined;
   const scopes = own.scopes ?? [...new Set(named.flatMap((issuer) => issuer.requiredScopes))];
+  const algorithms = authentication.dpop?.algorithms;
+  const certificates =
+    server.tls?.clientCa !== undefined || authentication.clientCertificates?.header !== undefined;
+  const bound = named.every(({ senderConstrained }) => senderConstrained === "required");
   return {
-    resource: resourceUrl(publicUrl, path),
-    authorization_servers: named.map((issuer) => issuer.issuer),
+    resource: resourceUrl(server.publicUrl, route.path),
+    authorization_servers: [...new Set(named.map((issuer) => issuer.issuer))],
     ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
     bearer_methods_supported: ["header"],
     ...(own.name === undefined ? {} : { resource_name: own.name }),
     ...(own.documentation === undefined ? {} : { resource_documentation: own.documentation }),
     ...(own.policy === undefined ? {} : { resource_policy_uri: own.policy }),
     ...(own.terms === undefined ? {} : { resource_tos_uri: own.terms }),
+    ...(certificates ? { tls_client_certificate_bound_access_tokens: true } : {}),
+    ...(algorithms === undefined ? {} : { dpop_signing_alg_values_supported: algorithms }),
+    // Where a certificate would do as well, DPoP is not what is required.
+    ...(algorithms !== undefined && bound && !certificates
+      ? { dpop_bound_access_tokens_required: true }
+      : {}),
   };
+}
+
+/** The issuers whose tokens a route takes. */
+function issuersOf(
+  authentication: Config["authentication"],
+  { authentication: own }: Pick<Config["routes"][number], "authentication">,
+): TokenIssuer[] {
+  const accepts = (kind: CredentialKind): boolean => own?.accept === undefined || own.accept.includes(kind);
+  return tokenIssuers(authentication).filter(({ path: [, list], issuer }) => {
+    if (list === "issuers") return accepts("jwt");
+    return accepts("introspection") && (own?.introspection === undefined || own.introspection === issuer);
+  });
 }

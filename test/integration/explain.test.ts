@@ -355,3 +355,48 @@ t.test("what cannot be asked about is said in words", async (t) => {
     await t.rejects(ask(file, given), { name: "UsageError", message }, JSON.stringify(more));
   }
 });
+
+const SCOPED = `version: 1
+authentication:
+  issuers: [{ issuer: "https://login.example", requiredScopes: [mcp] }]
+authorization:
+  default: allow
+  policies: [{ id: never, effect: deny, tools: [drop] }]
+  scopes:
+    - { tools: [pay], requires: ["bank:read", "bank:write"] }
+    - { tools: [drop], requires: [admin] }
+  scopeIncludes: { "bank:admin": ["bank:write", "bank:read"] }
+routes: [{ path: /a, upstream: { url: "http://127.0.0.1:3001/" } }]
+`;
+
+t.test("scopes: what is needed, whether it is there, and what the client is told", async (t) => {
+  const file = join(t.testdir({ "c.yaml": SCOPED }), "c.yaml");
+  const of = (scopes: string) => ({
+    principal: `${ALICE},scopes=${scopes}`,
+    call: "tools/call",
+    name: "pay",
+  });
+  const lacking = await ask(file, { ...of("mcp|bank:read"), json: false });
+  t.equal(lacking.code, 77);
+  t.match(lacking.out, "allowed by authorization.default");
+  t.match(lacking.out, "Scopes needed: mcp bank:read bank:write; the caller lacks some");
+  t.match(
+    lacking.out,
+    "The client is told: The access token lacks a required scope (-32600, insufficient_scope)",
+  );
+  t.same(JSON.parse((await ask(file, of("mcp"))).out).scopes, {
+    needed: ["mcp", "bank:read", "bank:write"],
+    held: false,
+  });
+  const held = await ask(file, { ...of("mcp|bank:admin"), json: false });
+  t.equal(held.code, 0);
+  t.match(held.out, "; the caller has them");
+  const hidden = JSON.parse((await ask(file, { ...of("mcp"), name: "drop" })).out);
+  t.match(hidden, { allowed: false, refusal: { reason: "unknown_tool" }, scopes: { needed: ["mcp"] } });
+  const unheard = JSON.parse((await ask(file, { ...of("other"), name: "other" })).out);
+  t.match(unheard, {
+    allowed: false,
+    refusal: { reason: "insufficient_scope" },
+    scopes: { needed: ["mcp"] },
+  });
+});

@@ -9,11 +9,9 @@ const resource = (name: string): Operation => ({
   method: "resources/read",
   target: { kind: "resource", name },
 });
-const needs = (
-  scopes: Parameters<typeof createScopeRules>[0]["scopes"],
-  operation: Operation,
-  hidden = false,
-) => createScopeRules({ scopes }).neededFor(operation, hidden);
+type Requirements = NonNullable<Parameters<typeof createScopeRules>[0]["scopes"]>;
+const needs = (scopes: Requirements, operation: Operation, hidden = false) =>
+  createScopeRules({ scopes }).neededFor(operation, hidden);
 
 t.test("all entries that fit count, each scope once, in the order of the file", async (t) => {
   const scopes = [
@@ -34,7 +32,7 @@ t.test("all entries that fit count, each scope once, in the order of the file", 
   ];
   for (const [operation, needed] of table)
     t.same(needs(scopes, operation), needed, JSON.stringify(operation));
-  t.same(needs(undefined, tool("x")), []);
+  t.same(createScopeRules({}).neededFor(tool("x"), false), []);
 });
 
 t.test("of what is hidden only counts what says nothing of one name", async (t) => {

@@ -8,16 +8,17 @@ import {
 } from "../../../src/principal/resource-metadata.ts";
 
 const ORIGIN = "https://gateway.example";
-
-function authentication(...issuers: [issuer: string, scopes: string[]][]): Config["authentication"] {
-  const claims = { subject: "sub", client: [], scope: [] };
-  return {
-    mode: "required",
-    issuers: issuers.map(([issuer, requiredScopes]) => {
-      return { issuer, algorithms: ["ES256"], clockTolerance: 0, claims, requiredScopes };
-    }),
-  };
-}
+const SECTIONS = {
+  server: { publicUrl: ORIGIN } as Config["server"],
+  authentication: (...issuers: [issuer: string, scopes: string[], more?: object][]) =>
+    ({
+      mode: "required",
+      issuers: issuers.map(([issuer, requiredScopes, more]) => ({ issuer, requiredScopes, ...more })),
+    }) as unknown as Config["authentication"],
+};
+type Route = Parameters<typeof resourceMetadata>[1];
+const document = (authentication: Config["authentication"], route: Partial<Route> = {}, server = {}) =>
+  resourceMetadata({ authentication, server: { ...SECTIONS.server, ...server } }, { path: "/mcp", ...route });
 
 t.test("the well-known path has the route's path inserted", async (t) => {
   const table: [path: string, wellKnown: string, resource: string][] = [
@@ -34,21 +35,64 @@ t.test("the well-known path has the route's path inserted", async (t) => {
 });
 
 t.test("the document names the resource and its authorization servers", async (t) => {
-  const one = authentication(["https://idp-a.example/", []]);
-  t.same(resourceMetadata(ORIGIN, "/mcp", one), {
+  t.same(document(SECTIONS.authentication(["https://idp-a.example/", []])), {
     resource: "https://gateway.example/mcp",
     authorization_servers: ["https://idp-a.example/"],
     bearer_methods_supported: ["header"],
   });
 });
 
-t.test("scopes are published when they are known, each once", async (t) => {
-  const two = authentication(["https://idp-a.example", ["mcp", "a"]], ["https://idp-b.example", ["mcp"]]);
-  const document = resourceMetadata(ORIGIN, "/mcp", two);
-  t.same(document?.scopes_supported, ["mcp", "a"]);
-  t.same(document?.authorization_servers, ["https://idp-a.example", "https://idp-b.example"]);
+t.test("scopes to start with: those of the issuers, each once, or the route's own", async (t) => {
+  const two = SECTIONS.authentication(["https://a.example", ["mcp", "a"]], ["https://b.example", ["mcp"]]);
+  t.same(document(two)?.scopes_supported, ["mcp", "a"]);
+  t.same(document(two)?.authorization_servers, ["https://a.example", "https://b.example"]);
+  t.same(document(two, { metadata: { scopes: ["x"] } })?.scopes_supported, ["x"]);
+  t.notOk(Object.hasOwn(document(two, { metadata: { scopes: [] } }) ?? {}, "scopes_supported"));
+  const one = document(two, { metadata: { issuers: ["https://b.example"] } });
+  t.same([one?.authorization_servers, one?.scopes_supported], [["https://b.example"], ["mcp"]]);
 });
 
-t.test("without issuers there is no document", async (t) => {
-  t.equal(resourceMetadata(ORIGIN, "/mcp", { mode: "anonymous", issuers: [] }), undefined);
+t.test("what a route says of itself", async (t) => {
+  const metadata = {
+    name: "Files",
+    documentation: "https://docs.example/files",
+    policy: "https://docs.example/privacy",
+    terms: "https://docs.example/terms",
+  };
+  t.match(document(SECTIONS.authentication(["https://a.example", []]), { metadata }), {
+    resource_name: "Files",
+    resource_documentation: "https://docs.example/files",
+    resource_policy_uri: "https://docs.example/privacy",
+    resource_tos_uri: "https://docs.example/terms",
+  });
+});
+
+t.test("bound tokens are told of where they can be shown to be bound", async (t) => {
+  const plain = SECTIONS.authentication(["https://a.example", []]);
+  const strict = SECTIONS.authentication(["https://a.example", [], { senderConstrained: "required" }]);
+  const dpop = { dpop: { algorithms: ["ES256"] } } as object;
+  const tls = { tls: { clientCa: { file: "ca.pem" } } };
+  t.match(document({ ...plain, ...dpop }), {
+    dpop_signing_alg_values_supported: ["ES256"],
+    dpop_bound_access_tokens_required: undefined,
+    tls_client_certificate_bound_access_tokens: undefined,
+  });
+  t.match(document({ ...strict, ...dpop }), { dpop_bound_access_tokens_required: true });
+  t.match(document({ ...strict, ...dpop }, {}, tls), {
+    dpop_bound_access_tokens_required: undefined,
+    tls_client_certificate_bound_access_tokens: true,
+  });
+});
+
+t.test("without tokens there is no document", async (t) => {
+  t.equal(document(SECTIONS.authentication()), undefined);
+  const a = SECTIONS.authentication(["https://a.example", []]);
+  t.equal(document(a, { authentication: { accept: ["certificate"] } }), undefined);
+  const b = {
+    ...a,
+    introspection: [{ issuer: "https://b.example", requiredScopes: [] }],
+  } as unknown as typeof a;
+  t.same(document(b)?.authorization_servers, ["https://a.example", "https://b.example"]);
+  const opaque = { authentication: { accept: ["introspection" as const] } };
+  t.same(document(b, opaque)?.authorization_servers, ["https://b.example"]);
 });

@@ -65,7 +65,7 @@ function checkCertificates({ authentication, server }: Sound, report: Report): v
 /** A certificate's caller must never be equal to a token's, nor to one that is forwarded. */
 function checkNames({ authentication }: Sound, report: Report): void {
   if (authentication === undefined) return;
-  const { issuers, clientCertificates, forwarded } = authentication;
+  const { issuers, introspection = [], clientCertificates, forwarded } = authentication;
   const others = [
     named(clientCertificates?.issuer, [...CERTIFICATES, "issuer"]),
     named(forwarded?.assertion?.issuer, [...FORWARDED, "assertion", "issuer"]),
@@ -73,6 +73,9 @@ function checkNames({ authentication }: Sound, report: Report): void {
   ].flat();
   const tokens = [
     ...issuers.map(({ issuer }, index) => named(issuer, ["authentication", "issuers", index, "issuer"])),
+    ...introspection.map(({ issuer }, index) =>
+      named(issuer, ["authentication", "introspection", index, "issuer"]),
+    ),
   ].flat();
   differ(
     [...tokens, ...others],

@@ -83,8 +83,8 @@ export async function createAuthority(
     given: IssueOptions,
     lines: string[],
   ): Promise<Certificate> {
-    count += 1;
-    const place = (name: string): string => join(folder, `${count}-${name}`);
+    const number = ++count;
+    const place = (name: string): string => join(folder, `${number}-${name}`);
     const [keyFile, certFile, request, extensions] = ["key.pem", "cert.pem", "csr.pem", "ext"].map(place) as [
       string,
       string,
@@ -114,7 +114,7 @@ commonName=optional
       "-key",
       keyFile,
       "-subj",
-      given.subject ?? `/CN=test ${count}`,
+      given.subject ?? `/CN=test ${number}`,
       "-out",
       request,
     ]);

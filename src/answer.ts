@@ -15,6 +15,7 @@ import { TASKS_EXTENSION } from "./mcp/capabilities.ts";
 import { servedVersions } from "./mcp/era.ts";
 import { parseServerMessage, sameId } from "./mcp/message.ts";
 import { isTaskMethod } from "./mcp/methods.ts";
+import { misplacedMember } from "./mcp/misplaced.ts";
 import { NotificationWatch } from "./mcp/notifications.ts";
 import { resultFindings } from "./mcp/result-findings.ts";
 import { hintFinding, isCacheable, isEmptyResource, lacksServerInfo } from "./mcp/result-rules.ts";
@@ -89,13 +90,9 @@ export function scanServer(bytes: Buffer, limits: Config["server"]["limits"]): J
   }
 }
 
-/** State and questions outside a result would pass unsealed and unasked-for. @throws Refusal `upstream_fault` */
+/** @throws Refusal `upstream_fault` */
 function checkPlaces(doc: JsonText, places: readonly (Node | undefined)[]): void {
-  for (const place of places) {
-    for (const name of ["requestState", "inputRequests"]) {
-      if (doc.get(place, name) !== undefined) throw new Refusal("upstream_fault", "misplaced_state");
-    }
-  }
+  if (misplacedMember(doc, places) !== undefined) throw new Refusal("upstream_fault", "misplaced_state");
 }
 
 /** The answer must be for this request; it leaves with the id in the client's own spelling. */

@@ -18,6 +18,7 @@ import { splice } from "./json/splice.ts";
 import { filterList, isHiddenUpdate } from "./lists.ts";
 import { LEGACY_VERSIONS, servedVersions } from "./mcp/era.ts";
 import { type parseClientMessage, parseServerMessage } from "./mcp/message.ts";
+import { misplacedMember } from "./mcp/misplaced.ts";
 import { printLegacyEvent, type SseEvent } from "./sse.ts";
 import { legacyHeaders } from "./upstream/credentials.ts";
 import type { UpstreamResponse } from "./upstream/dispatch.ts";
@@ -38,8 +39,7 @@ export function refuseLegacy(
   header: string | undefined,
 ): Refusal {
   const asked = "params" in message ? doc.get(message.params, "protocolVersion") : undefined;
-  const requested =
-    asked !== undefined && doc.kind(asked) === "string" && doc.wellFormed(asked) ? doc.string(asked) : header;
+  const requested = doc.text(asked) ?? header;
   return new Refusal("legacy_refused", "legacy", {
     data: { supported: servedVersions("refuse"), requested: (requested ?? "").slice(0, 32) },
   });
@@ -191,9 +191,8 @@ function filter(
     return undefined;
   if (message.type === "result" || message.type === "error") journey.answered = true;
   if (message.type !== "result") return bytes;
-  for (const name of ["requestState", "inputRequests"]) {
-    if (doc.get(message.result, name) !== undefined) throw new Refusal("upstream_fault", "state_in_legacy");
-  }
+  if (misplacedMember(doc, [message.result]) !== undefined)
+    throw new Refusal("upstream_fault", "state_in_legacy");
   const { edits, hidden } = filterList(authorizer, journey.principal, doc, message.result, undefined);
   if (hidden > 0) journey.draft.hidden = hidden;
   return splice(bytes, edits);

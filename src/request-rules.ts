@@ -9,10 +9,9 @@ import type { JsonText, Node } from "./json/scan.ts";
 import { capabilitiesOf } from "./mcp/capabilities.ts";
 import type { NotificationMessage, RequestMessage } from "./mcp/message.ts";
 import { isHeaderText } from "./mcp/mirrored-headers.ts";
+import { isPlainInteger } from "./mcp/number.ts";
 import { paramFindings } from "./mcp/param-headers.ts";
 import type { Versions } from "./seen-lists.ts";
-
-const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
 
 /**
  * Judges headers and `_meta`; allocates nothing where all is in order.
@@ -66,7 +65,7 @@ function hasForeignCharacters(headers: Headers): boolean {
 
 function isToken(doc: JsonText, token: Node): boolean {
   if (doc.kind(token) === "string") return doc.wellFormed(token);
-  return doc.kind(token) === "number" && INTEGER.test(doc.raw(token));
+  return doc.kind(token) === "number" && isPlainInteger(doc.raw(token));
 }
 
 /** `elicitation: {}` means form; with members, one of them has to be a mode. */

@@ -9,10 +9,8 @@ import { Refusal } from "./errors.ts";
 import type { JsonText, Node } from "./json/scan.ts";
 import { type Edit, replace } from "./json/splice.ts";
 import type { Target } from "./mcp/methods.ts";
-import { codeFinding, RESOURCE_NOT_FOUND } from "./mcp/result-rules.ts";
+import { codeFinding, RESOURCE_NOT_FOUND, URL_ELICITATION_REQUIRED } from "./mcp/result-rules.ts";
 
-/** Retired here: it carried questions inside an error. */
-const URL_ELICITATION_REQUIRED = -32042;
 const MISSING_CAPABILITY = -32021;
 const INVALID_PARAMS = -32602;
 const METHOD_NOT_FOUND = -32601;

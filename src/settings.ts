@@ -27,6 +27,7 @@ import type { Limits } from "./limits.ts";
 import type { Load } from "./load.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
+import { optional } from "./optional.ts";
 import type { Output } from "./output.ts";
 import type { Overrides } from "./overrides/overrides.ts";
 import { type AuthenticatorDeps, createAuthenticator } from "./principal/authenticators.ts";
@@ -308,9 +309,4 @@ function openRoute(
     modes: compileModes(route.rules),
     seen: upstream.seen,
   };
-}
-
-/** `{ [name]: value }`, or nothing where there is no value. */
-function optional<Name extends string, Value>(name: Name, value: Value | undefined): { [K in Name]?: Value } {
-  return (value === undefined ? {} : { [name]: value }) as { [K in Name]?: Value };
 }

@@ -22,6 +22,7 @@ import { createLimits } from "./limits.ts";
 import { watchLoad } from "./load.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
+import { optional } from "./optional.ts";
 import type { Output } from "./output.ts";
 import { openOverrides } from "./overrides/open.ts";
 import { createMemoryReplays, type ReplayStore } from "./principal/replays.ts";
@@ -232,11 +233,6 @@ function openRepeats(loaded: LoadedConfig, now: () => number): Repeats | undefin
   const shared = redemption.store === "redis" && redis !== undefined;
   const store = shared ? createSharedResults(redisTarget(loaded), redis.keyPrefix) : createMemoryResults(now);
   return { store, ms, maxBytes };
-}
-
-/** `{ [name]: value }`, or nothing where there is no value. */
-function optional<Name extends string, Value>(name: Name, value: Value | undefined): { [K in Name]?: Value } {
-  return (value === undefined ? {} : { [name]: value }) as { [K in Name]?: Value };
 }
 
 /** Where an app listens, as the system says. */

@@ -31,7 +31,7 @@ const ASKS: Readonly<Record<Need, Ask>> = {
  * really declared, before narrowing) cannot be asked, else `question_forbidden` when policy does not allow it.
  */
 export function checkQuestions(
-  questions: readonly Question[],
+  questions: readonly Pick<Question, "needs">[],
   declared: Declared,
   allow: ReadonlySet<Ask>,
 ): void {

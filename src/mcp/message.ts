@@ -5,7 +5,7 @@
 import { Refusal } from "../errors.ts";
 import type { JsonText, Node } from "../json/scan.ts";
 import { CAPABILITIES_KEY } from "./era.ts";
-import { sameNumber } from "./number.ts";
+import { isPlainInteger, sameNumber } from "./number.ts";
 import { hasTwin, knownNames } from "./twins.ts";
 
 /** A request; `id` is the JSON text of the id as sent, `params` and `meta` are objects where present. */
@@ -34,12 +34,12 @@ export type Message = RequestMessage | NotificationMessage | ResponseMessage;
 
 const ENVELOPE_NAMES = knownNames("jsonrpc", "id", "method", "params", "result", "error");
 const PARAMS_NAMES = knownNames("_meta", "name", "uri", "arguments", "inputResponses", "requestState");
-const RESULT_NAMES = knownNames("_meta", "resultType", "inputRequests", "requestState");
+/** Those of a result; it may have members of its own beside them. */
+export const RESULT_NAMES = knownNames("_meta", "resultType", "inputRequests", "requestState");
 /** Members that an object of the protocol may have. Each look-up goes over them all; `arguments` is not looked into. */
 const MAX_MEMBERS = 256;
 /** Characters of a method name: policy holds patterns against it. */
 const MAX_METHOD_CHARACTERS = 256;
-const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
 
 type Fail = (detail: string) => Refusal;
 
@@ -124,7 +124,7 @@ export function readableId(doc: JsonText): string | null {
   if (id === undefined) return null;
   const kind = doc.kind(id);
   if (kind === "string") return doc.wellFormed(id) ? doc.raw(id) : null;
-  return kind === "number" && INTEGER.test(doc.raw(id)) ? doc.raw(id) : null;
+  return kind === "number" && isPlainInteger(doc.raw(id)) ? doc.raw(id) : null;
 }
 
 function readId(doc: JsonText, id: Node | undefined, from: "client" | "server", fail: Fail): string {
@@ -134,7 +134,7 @@ function readId(doc: JsonText, id: Node | undefined, from: "client" | "server", 
 
 function isId(doc: JsonText, id: Node, from: "client" | "server"): boolean {
   if (doc.kind(id) === "string") return doc.wellFormed(id);
-  return doc.kind(id) === "number" && (from === "server" || INTEGER.test(doc.raw(id)));
+  return doc.kind(id) === "number" && (from === "server" || isPlainInteger(doc.raw(id)));
 }
 
 function isErrorObject(doc: JsonText, error: Node): boolean {

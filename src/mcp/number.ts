@@ -1,6 +1,8 @@
 /** Numbers in JSON text by their exact value, without rounding to doubles and without big integers. */
 
 const NUMBER = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
+/** Whole numbers as ids and tokens are written: without a point, an exponent or zeros in front. */
+const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
 const MAX_EXPONENT_DIGITS = 15;
 
 /** A number of a parsed JSON text, as it was written. */
@@ -31,6 +33,9 @@ export function isWhole(text: string): boolean {
   const number = parts(text);
   return number !== undefined && (number.sign === 0 || number.magnitude >= number.digits.length);
 }
+
+/** Whether a JSON number text is written as a whole number: `1`, and neither `1.0` nor `10e-1`. */
+export const isPlainInteger = (text: string): boolean => INTEGER.test(text);
 
 /** Whether two JSON number texts mean the same number: `1`, `1.0` and `10e-1` do. Texts that are no number equal only themselves. */
 export function sameNumber(a: string, b: string): boolean {

@@ -11,14 +11,15 @@ import { type SamplingFault, samplingFault, samplingNeeds } from "./sampling.ts"
 import { hasTwin, knownNames } from "./twins.ts";
 
 /** One question: its key, its kind, what it needs of the client; a form brings the JSON text of its schema as sent. */
-export type Question =
-  | {
-      readonly key: string;
-      readonly kind: "form";
-      readonly needs: readonly Need[];
-      readonly schema: string;
-    }
-  | { readonly key: string; readonly kind: "url" | "sampling" | "roots"; readonly needs: readonly Need[] };
+export type Question = Kind & {
+  readonly key: string;
+  /** The untrusted value under the key. */
+  readonly node: Node;
+};
+
+type Kind =
+  | { readonly kind: "form"; readonly needs: readonly Need[]; readonly schema: string }
+  | { readonly kind: "url" | "sampling" | "roots"; readonly needs: readonly Need[] };
 
 /** `detail` of the refusal: which rule a question breaks. Never a word of the question itself. */
 export type QuestionFault =
@@ -69,7 +70,7 @@ export function parseQuestions(
     if (questions.length >= MAX_QUESTIONS || keyBytes > MAX_KEY_BYTES) throw fault("too_many_questions");
     addressBytes += addressSize(doc, node);
     if (addressBytes > MAX_ADDRESS_BYTES) throw fault("urls_too_large");
-    const question = parseQuestion(doc, key, node, maxSchemaBytes);
+    const question = { key, node, ...parseQuestion(doc, node, maxSchemaBytes) };
     if (question.kind === "form") schemaBytes += Buffer.byteLength(question.schema);
     if (schemaBytes > maxSchemaBytes) throw fault("schema_too_large");
     questions.push(question);
@@ -84,7 +85,7 @@ function addressSize(doc: JsonText, question: Node): number {
   return url === undefined ? 0 : doc.end(url) - doc.start(url);
 }
 
-function parseQuestion(doc: JsonText, key: string, node: Node, maxSchemaBytes: number): Question {
+function parseQuestion(doc: JsonText, node: Node, maxSchemaBytes: number): Kind {
   if (doc.kind(node) !== "object") throw fault("question");
   if (hasTwin(doc, node, REQUEST_NAMES)) throw fault("question_case_twin");
   const method = doc.get(node, "method");
@@ -92,16 +93,16 @@ function parseQuestion(doc: JsonText, key: string, node: Node, maxSchemaBytes: n
   if (method === undefined || doc.kind(method) !== "string") throw fault("unknown_kind");
   if (params !== undefined && doc.kind(params) !== "object") throw fault("question_params");
   const kind = doc.string(method);
-  if (kind === "roots/list") return { key, kind: "roots", needs: ["roots"] };
+  if (kind === "roots/list") return { kind: "roots", needs: ["roots"] };
   if (kind !== "elicitation/create" && kind !== "sampling/createMessage") throw fault("unknown_kind");
   if (params === undefined) throw fault("question_params");
-  if (kind === "elicitation/create") return parseElicitation(doc, key, params, maxSchemaBytes);
+  if (kind === "elicitation/create") return parseElicitation(doc, params, maxSchemaBytes);
   const broken = samplingFault(doc, params);
   if (broken !== undefined) throw fault(broken);
-  return { key, kind: "sampling", needs: samplingNeeds(doc, params) };
+  return { kind: "sampling", needs: samplingNeeds(doc, params) };
 }
 
-function parseElicitation(doc: JsonText, key: string, params: Node, maxSchemaBytes: number): Question {
+function parseElicitation(doc: JsonText, params: Node, maxSchemaBytes: number): Kind {
   if (hasTwin(doc, params, ELICITATION_NAMES)) throw fault("question_case_twin");
   const mode = readMode(doc, doc.get(params, "mode"));
   const message = doc.get(params, "message");
@@ -114,14 +115,14 @@ function parseElicitation(doc: JsonText, key: string, params: Node, maxSchemaByt
     if (url === undefined || doc.kind(url) !== "string") throw fault("url");
     const read = readQuestionUrl(doc.string(url));
     if (typeof read === "string") throw fault(read);
-    return { key, kind: "url", needs: ["url"] };
+    return { kind: "url", needs: ["url"] };
   }
   if (schema === undefined) throw fault("schema_shape");
   // Measured before it is looked into.
   if (doc.end(schema) - doc.start(schema) > maxSchemaBytes) throw fault("schema_too_large");
   const broken = formSchemaFault(doc.value(schema));
   if (broken !== undefined) throw fault(broken);
-  return { key, kind: "form", needs: ["form"], schema: doc.raw(schema) };
+  return { kind: "form", needs: ["form"], schema: doc.raw(schema) };
 }
 
 function readMode(doc: JsonText, mode: Node | undefined): "form" | "url" {

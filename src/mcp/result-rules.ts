@@ -17,6 +17,8 @@ const CACHEABLE: ReadonlySet<string> = new Set([
 const SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo";
 /** Retired: a resource that does not exist is an invalid param. */
 export const RESOURCE_NOT_FOUND = -32002;
+/** Retired here: it carried questions inside an error. */
+export const URL_ELICITATION_REQUIRED = -32042;
 /** Codes that the specification keeps for itself, and those of them that it has defined. */
 const RESERVED = { from: -32099, to: -32020 } as const;
 const DEFINED: ReadonlySet<number> = new Set([-32020, -32021, -32022]);

@@ -4,6 +4,9 @@
  */
 import { Refusal } from "../errors.ts";
 import type { JsonText, Node } from "../json/scan.ts";
+import { RESULT_NAMES } from "./message.ts";
+import { misplacedMember } from "./misplaced.ts";
+import { URL_ELICITATION_REQUIRED } from "./result-rules.ts";
 import { hasTwin, knownNames } from "./twins.ts";
 
 /** Bytes of a server's own task id in UTF-8, the longest that is read. */
@@ -27,11 +30,7 @@ const TASK_NAMES = knownNames(
   "error",
   "_meta",
 );
-/** Those of what a call came to; it may have members of its own beside them. */
-const RESULT_NAMES = knownNames("_meta", "resultType", "inputRequests", "requestState");
 const ERROR_NAMES = knownNames("code", "message", "data");
-/** Retired here: it carried questions inside an error. */
-const URL_ELICITATION_REQUIRED = -32042;
 
 /** The parts of an untrusted task that matter to the gateway. */
 export interface ServerTask {
@@ -101,10 +100,9 @@ function checkError(doc: JsonText, error: Node): void {
 }
 
 function checkPlaces(doc: JsonText, places: readonly (Node | undefined)[]): void {
-  for (const place of places) {
-    if (doc.get(place, "requestState") !== undefined) throw fault("state_in_task");
-    if (doc.get(place, "inputRequests") !== undefined) throw fault("questions_in_task");
-  }
+  const misplaced = misplacedMember(doc, places);
+  if (misplaced !== undefined)
+    throw fault(misplaced === "requestState" ? "state_in_task" : "questions_in_task");
 }
 
 const fault = (detail: string): Refusal => new Refusal("upstream_fault", detail);

@@ -3,6 +3,7 @@
  * from the store, and so does the newest birth that was revoked so far.
  */
 import * as z from "zod";
+import { optional } from "../optional.ts";
 import { MAX_LEEWAY_SECONDS } from "../redemption/store.ts";
 import { MAX_TASK_SECONDS } from "../tasks/task-id.ts";
 import {
@@ -110,13 +111,13 @@ export function makeRevocation(
 ): Revocation {
   const bornBefore = Math.max(Math.floor(now / 1000) + skewSeconds + 2, newest + 1);
   const until = (bornBefore + chainSeconds) * 1000;
-  return { kind: "revocation", id, setAt: now, until, by, ...optional(reason), target, bornBefore };
+  return { kind: "revocation", id, setAt: now, until, by, ...optional("reason", reason), target, bornBefore };
 }
 
 /** A grant or a denial that holds from now on, for its `ttl`. */
 export function makeGrant({ by, reason, ttl, ...order }: GrantOrder, { id, now }: Making): Grant {
   const until = now + (ttl ?? TTL_MS[order.effect]);
-  return { kind: "grant", id, setAt: now, until, by, ...optional(reason), ...order };
+  return { kind: "grant", id, setAt: now, until, by, ...optional("reason", reason), ...order };
 }
 
 /** The removal of an entry. */
@@ -161,9 +162,6 @@ function meet(target: RevocationTarget, other: RevocationTarget): boolean {
   const [a, b] = [target.principal, other.principal];
   return a.issuer === b.issuer && a.subject === b.subject;
 }
-
-const optional = (reason: string | undefined): { reason?: string } =>
-  reason === undefined ? {} : { reason };
 
 /** The lifetimes of a configuration: the longest of all routes. Ids of tasks live by far the longest. */
 export function lifetimesOf(config: {

@@ -87,10 +87,8 @@ export function judgeAgain(context: RoundTripContext, call: Call, doc: JsonText,
 
 /** Absent and null are none. @throws Refusal `upstream_fault` */
 function askedIn({ maxSchemaBytes }: RoundTripContext, doc: JsonText, result: Node): Question[] {
-  const requests = doc.get(result, "inputRequests");
-  return requests === undefined || doc.kind(requests) === "null"
-    ? []
-    : parseQuestions(doc, requests, maxSchemaBytes);
+  const requests = doc.present(result, "inputRequests");
+  return requests === undefined ? [] : parseQuestions(doc, requests, maxSchemaBytes);
 }
 
 /** The rules that questions of the right shape can still break. @throws Refusal `question_forbidden` */
@@ -112,11 +110,10 @@ function judgeState({ journey }: Call, state: string): void {
 
 /** The upstream's state, or undefined where it sent none. Null counts as none, the empty string as a state. */
 function readState(doc: JsonText, result: Node, maxBytes: number): string | undefined {
-  const node = doc.get(result, "requestState");
-  if (node === undefined || doc.kind(node) === "null") return undefined;
-  if (doc.kind(node) !== "string" || !doc.wellFormed(node))
-    throw new Refusal("upstream_fault", "state_shape");
-  const state = doc.string(node);
+  const node = doc.present(result, "requestState");
+  if (node === undefined) return undefined;
+  const state = doc.text(node);
+  if (state === undefined) throw new Refusal("upstream_fault", "state_shape");
   if (Buffer.byteLength(state) > maxBytes) throw new Refusal("upstream_fault", "state_too_large");
   return state;
 }

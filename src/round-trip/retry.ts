@@ -13,7 +13,6 @@ import { openToken, readToken } from "../envelope/open.ts";
 import { Refusal } from "../errors.ts";
 import type { Journey } from "../journey.ts";
 import { digestParams } from "../json/canonical.ts";
-import type { Node } from "../json/scan.ts";
 import { type Edit, editObject } from "../json/splice.ts";
 import type { Sealing } from "../keyring.ts";
 import { actionsIn, agreesToAll, checkAnswers } from "../mcp/answers.ts";
@@ -60,8 +59,9 @@ export class ToolErrorRejection extends Refusal {}
  */
 export function openRetry(context: RoundTripContext, call: Call): Retry {
   const { doc, params } = call;
-  const state = present(call, "requestState");
-  const answers = present(call, "inputResponses");
+  // A client can strip a member anyway, so null means absent.
+  const state = doc.present(params, "requestState");
+  const answers = doc.present(params, "inputResponses");
   if (state === undefined && answers === undefined) {
     return { kind: "first", edits: dropMembers(call, ["requestState", "inputResponses"]) };
   }
@@ -69,8 +69,9 @@ export function openRetry(context: RoundTripContext, call: Call): Retry {
   if (state === undefined) return answersAlone(call);
   let claims: Claims;
   try {
-    if (doc.kind(state) !== "string" || !doc.wellFormed(state)) throw new EnvelopeError("shape");
-    const closed = readToken(context.keys.ring, doc.string(state), context.maxTokenBytes);
+    const text = doc.text(state);
+    if (text === undefined) throw new EnvelopeError("shape");
+    const closed = readToken(context.keys.ring, text, context.maxTokenBytes);
     // Digested before the state is opened, so that the time of a refusal does not tell how far it got; and after what
     // stands in clear is seen to be right, so that a state which is none costs nothing.
     const request = presented(call);
@@ -199,12 +200,6 @@ export function presented(call: Call): Parameters<typeof checkBinding>[1] {
   };
 }
 
-/** The member, unless it is absent or null: a client can strip it anyway, so null means absent. */
-function present(call: Call, name: string): Node | undefined {
-  const node = call.doc.get(call.params, name);
-  return node === undefined || call.doc.kind(node) === "null" ? undefined : node;
-}
-
 /** Edits that take members out of `params`, where they stand there. */
 function dropMembers(call: Call, names: readonly string[]): Edit[] {
   const { doc, params } = call;
@@ -246,6 +241,6 @@ const refuseState = (fault: EnvelopeFault): Refusal => new Refusal("invalid_requ
 
 /** Somebody who said no must not be asked again by a trick; answers that cannot be read count as a no. */
 function refusesAnything(call: Call): boolean {
-  const answers = present(call, "inputResponses");
+  const answers = call.doc.present(call.params, "inputResponses");
   return answers !== undefined && !agreesToAll(call.doc, answers);
 }

@@ -101,14 +101,12 @@ function sealKeys(
   inputRequests: Node,
   questions: readonly Question[],
 ): Edit {
-  const members = doc.members(inputRequests);
   let characters = 0;
-  const texts = questions.map((question, index) => {
-    const node = members[index]?.node ?? inputRequests;
-    const key = sealQuestionKey(context, own, asAsked(doc, node, question));
+  const texts = questions.map((question) => {
+    const key = sealQuestionKey(context, own, asAsked(doc, question));
     if (key === undefined) throw new Refusal("unknown_task", "unknown_key");
     characters += key.length;
-    return `${JSON.stringify(key)}:${doc.raw(node)}`;
+    return `${JSON.stringify(key)}:${doc.raw(question.node)}`;
   });
   // They could not all be brought back.
   if (characters > context.maxTokenBytes) throw new Refusal("upstream_fault", "schema_too_large");
@@ -116,7 +114,7 @@ function sealKeys(
 }
 
 /** What is sealed of a question. One text for a schema, however its members are ordered in this answer. */
-function asAsked(doc: JsonText, node: Node, { key, kind }: Question): Asked {
+function asAsked(doc: JsonText, { key, node, kind }: Question): Asked {
   if (kind !== "form") return { key, kind };
   const schema = doc.get(doc.get(node, "params"), "requestedSchema");
   return { key, kind, schema: schema === undefined ? "" : canonical(doc, schema) };

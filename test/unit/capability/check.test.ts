@@ -4,6 +4,8 @@ import type { Ask } from "../../../src/config/schema.ts";
 import type { Declared } from "../../../src/mcp/capabilities.ts";
 import type { Question } from "../../../src/mcp/questions.ts";
 
+type Needing = Pick<Question, "needs">;
+
 const NONE: Declared = {
   form: false,
   url: false,
@@ -21,12 +23,12 @@ const FULL: Declared = {
   roots: true,
 };
 const ALL: Ask[] = ["elicitation.form", "elicitation.url", "sampling", "roots"];
-const form: Question = { key: "f", kind: "form", needs: ["form"], schema: "{}" };
-const url: Question = { key: "u", kind: "url", needs: ["url"] };
-const tools: Question = { key: "s", kind: "sampling", needs: ["sampling", "samplingTools"] };
-const roots: Question = { key: "r", kind: "roots", needs: ["roots"] };
+const form: Needing = { needs: ["form"] };
+const url: Needing = { needs: ["url"] };
+const tools: Needing = { needs: ["sampling", "samplingTools"] };
+const roots: Needing = { needs: ["roots"] };
 
-const check = (questions: Question[], declared: Declared, allow: Ask[]) => () =>
+const check = (questions: Needing[], declared: Declared, allow: Ask[]) => () =>
   checkQuestions(questions, declared, new Set(allow));
 
 t.test("questions that may be asked", async (t) => {
@@ -36,7 +38,7 @@ t.test("questions that may be asked", async (t) => {
 });
 
 t.test("what the client did not declare comes first", async (t) => {
-  const missing = (questions: Question[], declared: Declared, allow: Ask[], requiredCapabilities: object) =>
+  const missing = (questions: Needing[], declared: Declared, allow: Ask[], requiredCapabilities: object) =>
     t.throws(check(questions, declared, allow), {
       code: "missing_capability",
       data: { requiredCapabilities },
@@ -53,7 +55,7 @@ t.test("what the client did not declare comes first", async (t) => {
 });
 
 t.test("then what policy forbids", async (t) => {
-  const forbidden = (questions: Question[], allow: Ask[], detail: Ask) =>
+  const forbidden = (questions: Needing[], allow: Ask[], detail: Ask) =>
     t.throws(check(questions, FULL, allow), { code: "question_forbidden", detail, data: {} });
   forbidden([form], ["elicitation.url"], "elicitation.form");
   forbidden([url], ["elicitation.form"], "elicitation.url");

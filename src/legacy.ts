@@ -6,6 +6,7 @@
 import type { FastifyReply } from "fastify";
 import { authorize } from "./admission.ts";
 import { scanServer } from "./answer.ts";
+import { noteHints } from "./approval/hints.ts";
 import type { Authorizer } from "./authorization.ts";
 import type { Config } from "./config/schema.ts";
 import { checkHead, type Delivery, deliverJson, deliverStream } from "./deliver.ts";
@@ -193,6 +194,7 @@ function filter(
   if (message.type !== "result") return bytes;
   if (misplacedMember(doc, [message.result]) !== undefined)
     throw new Refusal("upstream_fault", "state_in_legacy");
+  if (journey.route.readsHints) noteHints(doc, doc.get(message.result, "tools"), journey.route.seen);
   const { edits, hidden } = filterList(authorizer, journey.principal, doc, message.result, undefined);
   if (hidden > 0) journey.draft.hidden = hidden;
   return splice(bytes, edits);

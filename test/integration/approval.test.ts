@@ -82,11 +82,8 @@ t.test("rounds by hand: the server hears nothing before, and gets the first call
   t.ok(isInputRequiredResult(leg));
   const { requestState, inputRequests } = leg as { requestState?: string; inputRequests?: object };
   t.same(Object.keys(inputRequests ?? {}), ["approval"]);
-  const done = await made.client.callTool({
-    ...call,
-    requestState: requestState ?? "",
-    inputResponses: { approval: { action: "accept", content: {} } },
-  });
+  const round = { requestState, inputResponses: { approval: { action: "accept", content: {} } } };
+  const done = await made.client.callTool({ ...call, ...(round as object) });
   t.match(done, { content: [{ text: "delete_file done" }] });
   t.same(server.ran, [{ name: "delete_file", given: { path: "/a" } }]);
   t.equal(server.requests(), before + 1);

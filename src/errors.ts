@@ -134,6 +134,13 @@ export const REFUSALS = {
     message:
       "Policy asks for the approval of others, which is not there yet; nothing was spent, send the same retry again later",
   },
+  approvals_limited: {
+    status: 429,
+    rpc: -32603,
+    message:
+      "As many of your requests wait for the approval of others as may; nothing was spent, send it again once some have ended",
+    retryAfter: 30,
+  },
   approval_recorded: {
     status: 200,
     rpc: -32603,

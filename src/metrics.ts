@@ -73,6 +73,8 @@ export function createMetrics(sources: {
   readonly needs: { list(): readonly unknown[] };
   readonly limits: Limits;
   readonly allowances: { readonly alone: boolean };
+  /** Route → whether callers without any credential are let in. */
+  readonly anonymous: () => ReadonlyMap<string, boolean>;
   readonly load: Pick<Load, "shedding" | "delay">;
   readonly reloads: () => ReloadStatus;
   /** Route → whether its server is open around the gateway; routes of which nothing can be said are left out. */
@@ -165,6 +167,22 @@ export function createMetrics(sources: {
       this.set({ kind: "request" }, sources.limits.inFlight);
       this.set({ kind: "stream" }, sources.limits.streams);
     },
+  });
+  new Gauge({
+    name: "sealgate_anonymous",
+    help: "1 if callers without any credential are let in, and are one principal; 0 if not",
+    labelNames: ["route"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [route, open] of sources.anonymous()) this.set({ route }, open ? 1 : 0);
+    },
+  });
+  const nameless = new Counter({
+    name: "sealgate_anonymous_requests_total",
+    help: "Requests of callers without any credential",
+    labelNames: ["route"],
+    registers,
   });
   new Gauge({
     name: "sealgate_limits_alone",
@@ -305,6 +323,7 @@ export function createMetrics(sources: {
       const method =
         record.method !== undefined && KNOWN_METHODS.has(record.method) ? record.method : "other";
       requests.inc({ route, method, outcome });
+      if (record.principal?.anonymous === true) nameless.inc({ route });
       latency.observe({ route, outcome }, record.latencyMs / 1000);
       if (record.code !== undefined) refusals.inc({ route, code: record.code, cause: record.cause ?? "" });
       if (outcome === "input_required") seals.inc({ route });

@@ -1,5 +1,5 @@
 /** What credentials of upstreams refer to: secrets, private keys, certificates. Read and checked as the rest of `material.ts`. */
-import { createPrivateKey, type KeyObject } from "node:crypto";
+import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import type { Step } from "./json-schema.ts";
 import type { Report } from "./report.ts";
@@ -151,12 +151,13 @@ async function loadAssertionKeys(
   { secretOf, report }: Readers,
 ): Promise<AssertionKey[]> {
   const keys: AssertionKey[] = [];
-  const seen: KeyObject[] = [];
+  const seen: Buffer[] = [];
   for (const [index, { id, key }] of (assertions?.ring ?? []).entries()) {
     const path = ["assertions", "ring", index, "key"];
     const pem = await secretOf(path, key, (bytes) => privateKey(bytes, ["ES256", "EdDSA"]));
     if (pem === undefined) continue;
-    const found = createPrivateKey(pem);
+    // By bytes: `KeyObject.equals` of two kinds of key leaves an error behind in OpenSSL, which the next key read then fails with.
+    const found = createPublicKey(pem).export({ type: "spki", format: "der" });
     if (seen.some((other) => other.equals(found)))
       report.problem(path, "is the private key of another entry of the ring, allowed one entry per key");
     seen.push(found);

@@ -4,6 +4,7 @@ import type { RefusalCode } from "../../src/errors.ts";
 import { mirrored, PUBLIC_URL, type Reply, startGateway, type TestGateway } from "../support/gateway.ts";
 import { startIssuer } from "../support/issuer.ts";
 import { freePort } from "../support/redis.ts";
+import { CLIENT, startTokenServer } from "../support/token-server.ts";
 import { result, type Script, type TestUpstream } from "../support/upstream.ts";
 import {
   asksAlways,
@@ -75,6 +76,28 @@ const certificatesFrom = (proxy: string): Sections => {
   const header = { name: "client-cert", format: "rfc9440", from: [proxy], verified: "byProxy" };
   return { authentication: { mode: "anonymous", clientCertificates: { subject: "san.uri", header } } };
 };
+/** A route whose credential is granted by a token endpoint that answers so; nobody listens where it is to be away. */
+const granted =
+  (kind: "exchange" | "clientCredentials", answer: Sections | "away") =>
+  async (t: Test, url: string): Promise<Sections> => {
+    const issuer = await startIssuer();
+    t.teardown(() => issuer.close());
+    const server = await startTokenServer(t, issuer.jwksUrl);
+    server.instead = () => (answer === "away" ? undefined : answer);
+    const endpoint = answer === "away" ? `http://127.0.0.1:${await freePort()}/` : server.endpoint;
+    process.env["SG_CLIENT_SECRET"] = CLIENT.secret;
+    const client = { basic: { id: CLIENT.id, secret: { env: "SG_CLIENT_SECRET" } } };
+    return {
+      authentication: {
+        mode: "anonymous",
+        issuers: [{ issuer: issuer.issuer, jwks: { url: issuer.jwksUrl } }],
+      },
+      routes: [
+        { path: "/mcp", upstream: { url, credential: { [kind]: { endpoint, client, scope: ["mcp"] } } } },
+      ],
+      "x-token": await issuer.token({ aud: `${PUBLIC_URL}/mcp` }),
+    };
+  };
 const bearer = ({ sections }: Place) => ({ headers: { authorization: `Bearer ${sections["x-token"]}` } });
 const DISCOVER = { method: "server/discover" };
 const first = async (place: Place): Promise<string> => stateOf(await place.gateway.call(TRANSFER));
@@ -325,6 +348,26 @@ export const CASES: Readonly<Record<RefusalCode, Case>> = {
     cause: "max_rounds",
   },
   upstream_fault: { script: broken, provoke: (p) => p.send(), cause: "status_500" },
+  identity_required: {
+    sections: granted("exchange", {}),
+    provoke: (p) => p.send(),
+    cause: "anonymous",
+  },
+  credential_refused: {
+    sections: granted("exchange", { status: 400, error: "invalid_grant", error_description: "SECRET" }),
+    provoke: (p) => p.send(TRANSFER, bearer(p)),
+    cause: "grant_invalid_grant",
+  },
+  credential_unavailable: {
+    sections: granted("clientCredentials", "away"),
+    provoke: (p) => p.send(),
+    cause: "grant_unreachable",
+  },
+  credential_fault: {
+    sections: granted("clientCredentials", { status: 302, error: "SECRET" }),
+    provoke: (p) => p.send(),
+    cause: "grant_redirect",
+  },
   upstream_unauthorized: {
     script: (_arrived, response) => {
       response.writeHead(401, { "www-authenticate": 'Bearer realm="SECRET"' }).end("SECRET");

@@ -1,6 +1,6 @@
 /**
  * The response half for one message of the server: what leaves for it, or why it must not. Pure but for sealing.
- * Order: message → protocol → questions → seal → lists. Design section 2.
+ * Order: message → protocol → questions → seal → lists. docs/lifecycle.md, response half.
  */
 import type { Authorizer } from "./authorization.ts";
 import type { Call } from "./call.ts";

@@ -1,5 +1,5 @@
 /**
- * The admin listener: liveness, readiness, metrics. It never depends on the upstream. Design section 9.
+ * The admin listener: liveness, readiness, metrics. It never depends on the upstream. docs/operations.md.
  */
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";

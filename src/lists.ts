@@ -1,6 +1,6 @@
 /**
  * Lists show what this principal may use; what was made personal is marked so. Pure: results in, edits out.
- * Spec: server/utilities/caching; design section 2, response step 5.
+ * Spec: server/utilities/caching; docs/lifecycle.md, response half.
  */
 import type { Authorizer, Operation } from "./authorization.ts";
 import { Refusal } from "./errors.ts";

@@ -24,7 +24,7 @@ export interface Reach {
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
- * Computes the reach of a listener (design section 8: the public URL's host, on a loopback listener also the loopback names).
+ * Computes the reach of a listener: the public URL's host, and on a loopback listener also the loopback names.
  * @param server the resolved `server` section; `publicUrl` is an origin
  */
 export function createReach(server: {

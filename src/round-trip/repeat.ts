@@ -1,7 +1,7 @@
 /**
  * A repeat by the owner of a state that is spent: where `redemption.results` is on, the answer of the one run is returned once more.
  * It is kept sealed under a key of its own, and only the same retry opens it: the bindings of the state have passed by then, and the
- * answers and the declared capabilities must be the very same. Design section 5.
+ * answers and the declared capabilities must be the very same. docs/redemption.md, a lost answer.
  */
 import { createHash } from "node:crypto";
 import type { Call } from "../call.ts";

@@ -1,6 +1,6 @@
 /**
  * Response steps 3 and 4: an `input_required` result leaves only with questions the client may be asked and a sealed state.
- * Spec: basic/patterns/mrtr; design section 4.
+ * Spec: basic/patterns/mrtr; docs/envelope.md.
  */
 import { requestIdDigest } from "../binding.ts";
 import type { Call } from "../call.ts";

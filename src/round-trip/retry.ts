@@ -2,7 +2,7 @@
  * Request step 7: a request that carries `requestState` or `inputResponses`.
  * Open → check binding → check answers here; the gateway has taken a place before and calls `redeem` last, right before sending.
  * That order is a security property: a stranger's or a malformed attempt never spends the owner's state.
- * Spec: basic/patterns/mrtr; design sections 4 to 6.
+ * Spec: basic/patterns/mrtr; docs/envelope.md, docs/redemption.md, docs/refusals.md.
  */
 import { auditChain } from "../audit/record.ts";
 import { checkBinding, requestIdDigest } from "../binding.ts";

@@ -1,6 +1,6 @@
 /**
  * What a rule is. The catalogue of all rules is `catalogue.ts`; where they are judged is `judge.ts`.
- * Design section 7: every check that is no state binding is a rule with an id and a mode.
+ * Every check that is no state binding is a rule with an id and a mode. docs/rules.md.
  */
 
 /** What becomes of a message that breaks a rule: it is acted on, noted and let pass, or not looked at. */

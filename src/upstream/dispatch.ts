@@ -1,6 +1,6 @@
 /**
  * One upstream and the requests sent to it. A POST is written once and never again: no retry, no resend, no redirect.
- * Bodies are buffers both ways until a caller asks for a stream (design section 3, engine).
+ * Bodies are buffers both ways until a caller asks for a stream. docs/decisions/0002-one-engine.md.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { type Dispatcher, Pool } from "undici";

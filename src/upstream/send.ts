@@ -1,5 +1,6 @@
 /**
- * The last step of the request half, and the release of a redemption (design section 5): after the first byte it is spent for good.
+ * The last step of the request half, and the release of a redemption: after the first byte it is spent for good.
+ * docs/redemption.md.
  */
 import type { Journey } from "../journey.ts";
 import { type Credential, withCredential } from "./credentials.ts";

@@ -1,7 +1,7 @@
 /**
  * Relays an event stream: every event is judged and printed again, never passed on as bytes.
  * The status line waits for the first event or comment, so that a refusal can usually still be an HTTP error.
- * Spec: basic/transports/streamable-http; design section 2 (SSE).
+ * Spec: basic/transports/streamable-http; docs/lifecycle.md, streams.
  */
 import type { ServerResponse } from "node:http";
 import { Refusal } from "../errors.ts";

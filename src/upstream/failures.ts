@@ -41,6 +41,7 @@ export function asUpstreamRefusal(error: Error, sent: boolean): Refusal {
   const unparsed = code.startsWith("HPE_") || error.name === "HTTPParserError";
   const broken = BROKEN.get(code) ?? (unparsed ? "malformed_http" : undefined);
   if (broken !== undefined) return new Refusal("upstream_fault", broken, { cause: error });
+  // In TLS 1.3 also what a server says to the gateway's certificate: the request may be written already.
   if (sent) return new Refusal("upstream_lost", "connection_lost", { cause: error });
   const detail = code === "UND_ERR_CONNECT_TIMEOUT" ? "connect_timeout" : reachDetail(code);
   return new Refusal("upstream_unreachable", detail, { cause: error });
@@ -49,6 +50,6 @@ export function asUpstreamRefusal(error: Error, sent: boolean): Refusal {
 function reachDetail(code: string): string {
   if (code === "ECONNREFUSED") return "connection_refused";
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "dns";
-  if (code.startsWith("ERR_TLS") || /CERT|SELF_SIGNED|ISSUER/.test(code)) return "tls";
+  if (/^ERR_(TLS|SSL)|CERT|SELF_SIGNED|ISSUER|VERIFY/.test(code)) return "tls";
   return "connection_lost";
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { serveVerbs } from "./admin/verbs.ts";
 import { Allowances } from "./allowance/allowance.ts";
-import { forgetfulApprovals } from "./approval/forgetful.ts";
+import { openApprovals } from "./approval/open.ts";
 import type { AuditLog } from "./audit/sinks.ts";
 import { Needs } from "./capability/needs.ts";
 import type { Listen } from "./config/addresses.ts";
@@ -22,6 +22,7 @@ import { createLimits } from "./limits.ts";
 import { watchLoad } from "./load.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
+import { anonymousRoutes } from "./openings.ts";
 import { optional } from "./optional.ts";
 import type { Output } from "./output.ts";
 import { openOverrides } from "./overrides/open.ts";
@@ -89,6 +90,11 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       config: () => opened?.settings.loaded.config ?? config,
     });
     closers.push(() => overrides.close());
+    const approvals = openApprovals(loaded, {
+      ...{ log, now, random, keys, overrides },
+      config: () => opened?.settings.loaded.config ?? config,
+    });
+    closers.push(() => approvals.close());
     const needs = new Needs(log);
     const replays = openReplays(loaded, now);
     closers.push(() => replays.close());
@@ -119,6 +125,7 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       limits,
       allowances,
       load,
+      anonymous: () => anonymousRoutes(inForce.settings.loaded.config),
       reloads: reloader.status,
       exposed: () => exposure?.exposed() ?? new Map(),
       auditLosses: () => inForce.settings.gateway.audit.losses(),
@@ -132,7 +139,7 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       store,
       overrides,
       needs,
-      approvals: forgetfulApprovals({ keys, now }),
+      approvals,
       replays,
       repeats,
       limits,

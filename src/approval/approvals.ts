@@ -1,54 +1,22 @@
 /**
  * What approvals leave behind, as the gateway sees it: one contract for both stores. An approval may be remembered for more calls;
  * one that needs others waits for them here, without anybody holding a connection. All entries are sealed under the ring, so that
- * whoever can write to the store can make nothing up and read nothing.
+ * whoever can write to the store can make nothing up and read nothing. docs/approval.md
  */
+import { Refusal } from "../errors.ts";
+import type { Sealing } from "../keyring.ts";
+import type { Log } from "../log.ts";
+import type { Overrides, OverridesDesk } from "../overrides/overrides.ts";
 import type { ApprovePolicy } from "./approve-policy.ts";
+import type { WaitingEntry } from "./entry.ts";
 import type { ApprovalCall, ApprovalQuestion, Waiting } from "./question.ts";
+import { type IsRevoked, needsOthers, Quorum, type Standing, type Vote } from "./quorum.ts";
+import { type ApprovedIn, type Held, listHeld, type Recalled, recall, remember } from "./remembering.ts";
+import { type Shelf, ShelfUnavailable } from "./shelf.ts";
+import { codeOf } from "./tags.ts";
 
-/** The chain of rounds in which somebody approved: revocations go by it. */
-export interface ApprovedIn {
-  readonly chain: string;
-  /** Unix seconds. */
-  readonly chainIat: number;
-  /** Of the state that brought the answer. */
-  readonly jti: string;
-  /** Unix seconds: when that state expires. */
-  readonly exp: number;
-}
-
-/** An approval that still holds. */
-export interface Recalled {
-  readonly id: string;
-  /** The chain it was given in. */
-  readonly chain: string;
-  /** Milliseconds, by the store's clock. */
-  readonly approvedAt: number;
-  readonly until: number;
-  readonly policies: readonly string[];
-}
-
-/** Who approved, for audit. */
-export type Approver =
-  | { readonly issuer: string; readonly subject: string; readonly client?: string }
-  | { readonly operator: string };
-
-/** What the others say of a call. */
-export type Standing =
-  /** All there are: send it on. To be called right before the state is redeemed. */
-  | { readonly outcome: "met"; readonly approvers: readonly Approver[] }
-  /** Refuse as `approval_pending`, and spend nothing. */
-  | {
-      readonly outcome: "waiting";
-      readonly id: string;
-      readonly missing: number;
-      readonly retryAfterMs: number;
-    }
-  | { readonly outcome: "denied"; readonly by: Approver }
-  | { readonly outcome: "expired" };
-
-/** What became of a vote; `closed`: it was over by then, or never was; `own`: nobody approves for himself. */
-export type Vote = "approved" | "denied" | "closed" | "own" | "not_eligible";
+export type { Approver, Standing, Vote } from "./quorum.ts";
+export type { ApprovedIn, Recalled } from "./remembering.ts";
 
 /** See the file's header. */
 export interface Approvals {
@@ -77,10 +45,7 @@ export interface Approvals {
   waitingFor(policies: readonly ApprovePolicy[], call: ApprovalCall): Promise<Waiting | undefined>;
   /** The same by its id, for the retry of who was asked to approve it. @throws Refusal `store_unavailable` */
   waiting(id: string, policies: readonly ApprovePolicy[], call: ApprovalCall): Promise<Waiting | undefined>;
-  /**
-   * What others say of a call that its own caller has approved; from the first time on it waits. @throws Refusal `store_unavailable`,
-   * `too_many_requests` where too many of this caller wait
-   */
+  /** What others say of a call that its own caller has approved; from the first time on it waits. @throws Refusal `store_unavailable` */
   standing(
     policies: readonly ApprovePolicy[],
     call: ApprovalCall,
@@ -93,3 +58,82 @@ export interface Approvals {
    */
   vote(id: string, policies: readonly ApprovePolicy[], call: ApprovalCall, approves: boolean): Promise<Vote>;
 }
+
+/** The same, for operators. */
+export interface ApprovalsDesk extends Approvals {
+  /** Calls that wait for others, oldest first. @throws ShelfUnavailable */
+  listWaiting(): Promise<readonly WaitingEntry[]>;
+  /** Approvals that are remembered, oldest first. @throws ShelfUnavailable */
+  listRemembered(): Promise<readonly Held[]>;
+  /**
+   * Says yes or no to a call that waits. Answers with it; undefined where none waits by this id. @throws ShelfUnavailable
+   * @param by who does it, in the words of whoever does
+   */
+  decide(id: string, approves: boolean, by: string): Promise<WaitingEntry | undefined>;
+  /**
+   * Ends an approval that is remembered: the chain it was given in is revoked, so that no copy of it comes back. Answers with it;
+   * undefined where there is none. @throws ShelfUnavailable, OverridesFull, OverridesUnavailable
+   */
+  forget(id: string, by: string): Promise<Held | undefined>;
+  close(): Promise<void>;
+}
+
+/** What they work with. */
+export interface ApprovalsParts {
+  readonly shelf: Shelf;
+  readonly sealing: Sealing;
+  readonly overrides: Pick<OverridesDesk, "known" | "isRevoked" | "revoke">;
+  readonly log: Log;
+}
+
+/** Approvals on a shelf, which closes with them. */
+export function createApprovals({ shelf, sealing, overrides, log }: ApprovalsParts): ApprovalsDesk {
+  const quorum = new Quorum(shelf, sealing, revokedBy(overrides));
+  const orAsk = async <T>(work: Promise<T | undefined>): Promise<T | undefined> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (!(error instanceof ShelfUnavailable)) throw error;
+      log.warn({ reason: error.reason, cause: error.message }, "approvals are not remembered now");
+      return undefined;
+    }
+  };
+  const orRefuse = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof ShelfUnavailable)
+        throw new Refusal("store_unavailable", `approvals_${error.reason}`, { cause: error });
+      throw error;
+    }
+  };
+  return {
+    code: (matter) => codeOf(sealing.keys.ring, sealing.now() / 1_000, matter),
+    recall: (policies, call) => orAsk(recall(shelf, sealing, policies, call)),
+    remember: (policies, call, approvedIn) => orAsk(remember(shelf, sealing, policies, call, approvedIn)),
+    needsOthers,
+    waitingFor: (policies, call) => orRefuse(quorum.waitingFor(policies, call)),
+    waiting: (id, policies, call) => orRefuse(quorum.waiting(id, policies, call)),
+    standing: (policies, call, question, approvedIn) =>
+      orRefuse(quorum.standing(policies, call, question, approvedIn)),
+    vote: (id, policies, call, approves) => orRefuse(quorum.vote(id, policies, call, approves)),
+    listWaiting: () => quorum.list(),
+    listRemembered: () => listHeld(shelf, sealing),
+    decide: (id, approves, by) => quorum.decide(id, approves, by),
+    async forget(id, by) {
+      const held = (await listHeld(shelf, sealing)).find((one) => one.entry.id === id);
+      if (held === undefined) return undefined;
+      const { place, text, entry } = held;
+      await overrides.revoke({ target: { chain: entry.chain }, by, reason: "forgotten approval" });
+      await shelf.change("remembered", { place, instead: text, text: "" });
+      return held;
+    },
+    close: () => shelf.close(),
+  };
+}
+
+/** Until the store of overrides was read nobody knows who is revoked, and nobody's word counts. */
+export const revokedBy =
+  (overrides: Pick<Overrides, "known" | "isRevoked">): IsRevoked =>
+  (principal, route, since) =>
+    !overrides.known() || overrides.isRevoked({ chain: "", chainIat: since }, principal, route);

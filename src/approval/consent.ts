@@ -110,10 +110,9 @@ async function first(
   const subject = subjectOf(call);
   const recalled = await approvals.recall(policies, subject);
   if (recalled !== undefined) {
-    const { chain, approvedAt } = recalled;
     const question = approvalQuestion(policies, subject, codeOf(approvals));
     const approval: Approval = { policies: question.policies, shown: question.shown, given: true };
-    if (!isRevoked(context, call, { chain, chainIat: Math.floor(approvedAt / 1_000) }))
+    if (!recalled.chains.some((chain) => isRevoked(context, call, chain)))
       return { kind: "given", approval, by: { recalled }, policies, subject, question };
   }
   // The question is the operator's own: `capability.allow` is about what servers ask, what the client declares is not.
@@ -163,7 +162,9 @@ async function answered(
   const answer = readApprovalAnswer(call.doc, call.doc.get(call.params, "inputResponses"), question);
   if (answer.kind === "malformed") throw new Refusal("invalid_input_responses", answer.detail);
   const id = waitingIdOf(question.key);
-  if (id !== undefined) return { kind: "vote", id, approves: answer.kind === "accept", claims, ...shown };
+  // Who only closes the question says neither.
+  if (id !== undefined && answer.kind !== "cancel")
+    return { kind: "vote", id, approves: answer.kind === "accept", claims, ...shown };
   if (answer.kind !== "accept") return { kind: "refused", cause: answer.kind, claims, ...shown };
   const given = { kind: "given", approval, ...shown } as const;
   if (!approvals.needsOthers(policies))
@@ -177,6 +178,8 @@ async function answered(
       return { kind: "refused", cause: "denied", claims, ...shown };
     case "expired":
       throw rejection(call, "expired");
+    case "full":
+      throw new Refusal("approvals_limited", "others");
     case "waiting":
       throw new Refusal("approval_pending", "others", {
         data: { approval: standing.id, missing: standing.missing },

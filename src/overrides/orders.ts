@@ -163,13 +163,18 @@ function meet(target: RevocationTarget, other: RevocationTarget): boolean {
   return a.issuer === b.issuer && a.subject === b.subject;
 }
 
-/** The lifetimes of a configuration: the longest of all routes. Ids of tasks live by far the longest. */
+/** The lifetimes of a configuration: the longest of all routes. Ids of tasks live by far the longest, then approvals that are remembered. */
 export function lifetimesOf(config: {
   readonly envelope: { readonly ttl: number; readonly clockSkew: number };
   readonly routes: readonly {
     readonly roundTrip: { readonly maxAge: number };
     readonly tasks?: "refuse" | "pass";
   }[];
+  readonly authorization?: {
+    readonly policies: readonly {
+      readonly approval?: { readonly remember?: { readonly for: number } };
+    }[];
+  };
 }): Lifetimes {
   const { ttl, clockSkew } = config.envelope;
   const skewSeconds = Math.ceil(clockSkew / 1000);
@@ -179,5 +184,9 @@ export function lifetimesOf(config: {
       tasks === "pass" ? Math.max(roundTrip.maxAge, MAX_TASK_SECONDS * 1_000) : roundTrip.maxAge,
     ),
   );
-  return { skewSeconds, chainSeconds: Math.ceil(longest / 1000) + skewSeconds + MAX_LEEWAY_SECONDS };
+  const policies = config.authorization?.policies ?? [];
+  // What is remembered is dated by the chain it was given in.
+  const remembered = Math.max(0, ...policies.map(({ approval }) => approval?.remember?.for ?? 0));
+  const chainSeconds = Math.ceil((longest + remembered) / 1000) + skewSeconds + MAX_LEEWAY_SECONDS;
+  return { skewSeconds, chainSeconds };
 }

@@ -8,6 +8,7 @@ import { changedSections, NotTakenUp } from "./config/reload.ts";
 import { startOnlyChanges } from "./config/start-only.ts";
 import type { Held } from "./held.ts";
 import { logError } from "./log.ts";
+import { warnAnonymous } from "./openings.ts";
 import { openSettings, type ProcessParts, type Settings, warnUnfiltered } from "./settings.ts";
 
 /** The answers have left by then, and only records are missing. */
@@ -48,6 +49,7 @@ export class InForce {
   /** @throws Error when something of the configuration cannot be opened; nothing is left open then */
   static async open(loaded: LoadedConfig, shared: ProcessParts): Promise<InForce> {
     const opened = await openSettings(loaded, shared);
+    warnAnonymous(loaded.config, shared.log);
     warnUnfiltered(loaded.config, shared.log);
     return new InForce(opened, shared);
   }
@@ -105,6 +107,7 @@ export class InForce {
     this.#held = opened;
     this.#release = release;
     log.info({ sections: changedSections(before.loaded, next), secrets }, "configuration taken up");
+    warnAnonymous(next.config, log);
     warnUnfiltered(next.config, log, before.loaded.config);
     if (before.loaded.config.envelope.audience !== next.config.envelope.audience) {
       log.warn({}, "envelope.audience has changed: open rounds are refused");

@@ -15,6 +15,7 @@ import {
 } from "../envelope/format.ts";
 import { open } from "../envelope/open.ts";
 import { type Keyring, loadKeyring } from "../keyring.ts";
+import { ANONYMOUS, principalDigest } from "../principal/principal.ts";
 import { EXIT } from "./exit.ts";
 
 /** What each cause means to an operator. Causes that need the request cannot be found here. */
@@ -38,6 +39,8 @@ interface Findings {
   readonly sealedAt?: string;
   readonly expiresAt?: string;
   readonly state?: object | null;
+  /** Whether it was sealed for callers without a credential, who are all one. */
+  readonly anonymous?: boolean;
   readonly claims?: object;
 }
 
@@ -86,6 +89,7 @@ function find(
     sealedAt: time(claims.iat),
     expiresAt: time(claims.exp),
     state: stateOf(claims, state),
+    anonymous: claims.principal === principalDigest(ANONYMOUS),
     claims: { ...claims, state: undefined },
   };
 }

@@ -90,7 +90,7 @@ async function load(options: { config?: string; upstream?: string; listen?: stri
   return {
     config,
     warnings: [
-      "quickstart: loopback only, anonymous, everything allowed, legacy traffic passed, states in memory under a random key",
+      "quickstart: loopback only, anonymous (every program on this machine may call, and a state is bound to no caller), everything allowed, legacy traffic passed, states in memory under a random key",
     ],
     secrets: { ...NO_UPSTREAM_SECRETS, keys: [], jwksFiles: new Map() },
   };

@@ -91,6 +91,7 @@ t.test("docs/operations.md lists the metrics there are, with their labels", asyn
     needs: { list: () => [] },
     limits: createLimits({ inFlight: 1, streams: 1 }),
     allowances: { alone: false },
+    anonymous: () => new Map([["/mcp", true]]),
     load: { shedding: false, delay: 0 },
   });
   const record: AuditRecord = {
@@ -102,6 +103,7 @@ t.test("docs/operations.md lists the metrics there are, with their labels", asyn
     code: "internal",
     cause: "unexpected",
     state: "redeemed",
+    principal: { anonymous: true },
     latencyMs: 1,
   };
   metrics.observe(record);

@@ -125,8 +125,5 @@ function textOf({ tag, contents }: Der): string | undefined {
 
 /** RFC 4514 section 2.4. */
 function escaped(text: string): string {
-  return text
-    .replace(/["+,;<>\\]/g, "\\$&")
-    .replace(/^[ #]/, "\\$&")
-    .replace(/(?<!^) $/, "\\ ");
+  return text.replace(/["+,;<>\\]|^[ #]| $/g, "\\$&");
 }

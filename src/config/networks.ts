@@ -37,17 +37,17 @@ export function networkFault(text: string): NetworkFault | undefined {
 
 /** Whether an address is in a list. @throws Error for an entry that is no address and no network */
 export function compileNetworks(entries: readonly string[]): (address: string) => boolean {
-  const list = new BlockList();
+  // One list for each: a wide network of IPv6 would hold all of IPv4, too.
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const entry of entries) {
     const network = readNetwork(entry);
     if (network === undefined) throw new Error("a list of addresses has an entry that is none");
-    list.addSubnet(network.address, network.prefix, network.family);
+    lists[network.family].addSubnet(network.address, network.prefix, network.family);
   }
   return (address) => {
     const plain = plainAddress(address);
-    if (isIPv4(plain)) return list.check(plain, "ipv4");
-    // What stands in an IPv6 list is no IPv4 address in another spelling.
-    return isIPv6(plain) && !plain.includes("%") && !isMapped(plain) && list.check(plain, "ipv6");
+    if (isIPv4(plain)) return lists.ipv4.check(plain, "ipv4");
+    return isIPv6(plain) && !plain.includes("%") && !isMapped(plain) && lists.ipv6.check(plain, "ipv6");
   };
 }
 

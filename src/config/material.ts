@@ -9,6 +9,7 @@ import { createSecureContext } from "node:tls";
 import { DerError } from "../certificates/der.ts";
 import { Authorities } from "../certificates/path.ts";
 import type { KeySource } from "../keyring.ts";
+import { type KeyFlaw, readKeySet } from "../principal/key-set.ts";
 import { clientSecretOf, loadUpstreamSecrets, type UpstreamSecrets } from "./credential-material.ts";
 import type { Step } from "./json-schema.ts";
 import { loadKeys } from "./key-material.ts";
@@ -78,6 +79,13 @@ function readAuthorities(bytes: Buffer): Buffer {
   return bytes;
 }
 
+const FLAWS: Readonly<Record<KeyFlaw, string>> = {
+  private: "a private or symmetric key",
+  symmetric: "a private or symmetric key",
+  malformed: "a key without kty, or a malformed one",
+  weak: "an RSA key of less than 2048 bits",
+};
+
 function keySet(bytes: Buffer): unknown {
   let value: unknown;
   try {
@@ -88,14 +96,8 @@ function keySet(bytes: Buffer): unknown {
   const keys = typeof value === "object" && value !== null && "keys" in value ? value.keys : undefined;
   if (!Array.isArray(keys) || keys.length === 0)
     throw new SecretError('the file is not a key set, { "keys": [ … ] }');
-  for (const key of keys as unknown[]) {
-    if (typeof key !== "object" || key === null || !("kty" in key)) {
-      throw new SecretError("the file holds a key without kty");
-    }
-    if (key.kty === "oct" || "d" in key || "k" in key) {
-      throw new SecretError("the file holds a private or symmetric key, allowed public keys only");
-    }
-  }
+  const [flaw] = readKeySet(value).flaws.keys();
+  if (flaw !== undefined) throw new SecretError(`the file holds ${FLAWS[flaw]}, allowed public keys only`);
   return value;
 }
 

@@ -10,8 +10,8 @@ import type { Log } from "../log.ts";
 import { checkToken, detailOf, peekIssuer, signedClaims, TokenFault } from "./access-token.ts";
 import { ClaimError, ownerByClaims, principalOf } from "./claims.ts";
 import { CredentialFault, type Identity, IssuerUnavailable } from "./credential.ts";
-import type { DocumentReader } from "./document.ts";
-import { fileKeys, type IssuerKeys, RemoteKeys } from "./jwks.ts";
+import { fileKeys } from "./jwks.ts";
+import type { KeySets, OpenKeys } from "./key-sets.ts";
 import type { Presented, Principal, Resource } from "./principal.ts";
 import { TokenCache, tokenDigest } from "./token-cache.ts";
 
@@ -25,7 +25,8 @@ export interface AssertionDeps {
   readonly log: Log;
   /** Unix milliseconds. */
   readonly now: () => number;
-  readonly reader: DocumentReader;
+  /** The sets of issuers' servers. */
+  readonly keySets: KeySets;
   /** Parsed key sets by `jwks.file`. */
   readonly jwksFiles: ReadonlyMap<string, unknown>;
 }
@@ -43,12 +44,14 @@ export interface Assertions {
   /** @throws CredentialFault, IssuerUnavailable */
   read(presented: Presented, resource: Resource): Promise<Identity>;
   available(): boolean;
+  /** Gives back what it has open. */
+  close(): void;
 }
 
 export function createAssertions(terms: AssertionTerms, deps: AssertionDeps): Assertions {
   const { issuer, header } = terms;
   const { now } = deps;
-  const keys = keysOf(terms, deps);
+  const { keys, release } = keysOf(terms, deps);
   const isListed = terms.from === undefined ? () => true : compileNetworks(terms.from);
   const cache = new TokenCache<Verified>(KEPT);
   return {
@@ -75,6 +78,7 @@ export function createAssertions(terms: AssertionTerms, deps: AssertionDeps): As
       }
     },
     available: () => keys.available(),
+    close: release,
   };
 
   async function verify(token: string, resource: Resource): Promise<Verified> {
@@ -101,10 +105,7 @@ export function createAssertions(terms: AssertionTerms, deps: AssertionDeps): As
   }
 }
 
-function keysOf(
-  { issuer, jwks }: AssertionTerms,
-  { log, now, reader, jwksFiles }: AssertionDeps,
-): IssuerKeys {
-  if ("file" in jwks) return fileKeys(jwksFiles.get(jwks.file));
-  return new RemoteKeys({ issuer, reader, log, now, url: jwks.url });
+function keysOf({ issuer, jwks }: AssertionTerms, { keySets, jwksFiles }: AssertionDeps): OpenKeys {
+  if ("file" in jwks) return { keys: fileKeys(jwksFiles.get(jwks.file)), release: () => undefined };
+  return keySets.open(issuer, jwks.url);
 }

@@ -5,23 +5,23 @@
 import type { Config } from "../config/schema.ts";
 import { type AssertionDeps, createAssertions } from "./assertion.ts";
 import { type CredentialAuthenticator, CredentialFault } from "./credential.ts";
-import { createDocumentReader } from "./document.ts";
 import { createForwardedHeaders } from "./forwarded-headers.ts";
-
-const FETCH_TIMEOUT_MS = 5_000;
+import { KeySets } from "./key-sets.ts";
 
 /** Builds the authenticator of forwarded identities. */
 export function createForwardedAuthenticator(
   terms: NonNullable<Config["authentication"]["forwarded"]>,
-  deps: Omit<AssertionDeps, "reader" | "now"> & {
+  deps: Omit<AssertionDeps, "keySets" | "now"> & {
     readonly now?: () => number;
-    /** Milliseconds for one document; 5000 when absent. */
+    /** Those of its own when absent. */
+    readonly keySets?: KeySets;
+    /** Of its own: milliseconds for one document; 5000 when absent. */
     readonly fetchTimeout?: number;
   },
 ): CredentialAuthenticator {
-  const reader = createDocumentReader(deps.fetchTimeout ?? FETCH_TIMEOUT_MS);
   const now = deps.now ?? Date.now;
-  const assertions = terms.assertion && createAssertions(terms.assertion, { ...deps, now, reader });
+  const keySets = deps.keySets ?? new KeySets({ ...deps, now });
+  const assertions = terms.assertion && createAssertions(terms.assertion, { ...deps, now, keySets });
   const headers = terms.headers && createForwardedHeaders(terms.headers);
   return {
     kind: "forwarded",
@@ -34,6 +34,9 @@ export function createForwardedAuthenticator(
       return headers.read(presented);
     },
     available: () => headers !== undefined || assertions === undefined || assertions.available(),
-    close: () => reader.close(),
+    close: () => {
+      assertions?.close();
+      if (deps.keySets === undefined) keySets.close();
+    },
   };
 }

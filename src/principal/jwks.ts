@@ -4,11 +4,12 @@
  * but never more often than the cool-down allows: a storm of made-up key ids is not passed on as a storm of requests.
  */
 
-import { createLocalJWKSet, errors, type JWTVerifyGetKey } from "jose";
+import { errors, type JWTVerifyGetKey } from "jose";
 import { type Log, withoutQuery } from "../log.ts";
 import { IssuerUnavailable } from "./credential.ts";
 import { DiscoveryError, discoverKeySet, type KeySetLocation } from "./discovery.ts";
 import { DocumentError, type DocumentReader } from "./document.ts";
+import { type KeySet, KeySetError, readKeySet } from "./key-set.ts";
 
 /** One issuer's keys. */
 export interface IssuerKeys {
@@ -22,10 +23,29 @@ export interface IssuerKeys {
   available(): boolean;
 }
 
-/** A set from the operator's file, already parsed. Throws when it is no key set: a mistake to show at start. */
+/**
+ * A set from the operator's file, already parsed. Throws when it is no key set, or holds keys that verify nothing and should not
+ * be there: a mistake to show at start.
+ */
 export function fileKeys(document: unknown): IssuerKeys {
-  const find = createKeySet(document);
+  const { find, flaws } = readKeySet(document);
+  const [flaw] = flaws.keys();
+  if (flaw !== undefined) throw new KeySetError(`holds a key that is not used: ${flaw}`);
   return { find, generation: 0, vouches: () => true, available: () => true };
+}
+
+/** How it stands with the keys of an issuer's server, for health and metrics. */
+export interface KeysReport {
+  readonly issuer: string;
+  /**
+   * `unread`: nobody has needed them yet. `fresh`: as they should be. `old`: their server is away, and the kept ones serve.
+   * `none`: there are none to use, and no token of the issuer can be judged.
+   */
+  readonly state: "unread" | "fresh" | "old" | "none";
+  /** Since the set in use was loaded. */
+  readonly ageSeconds: number | undefined;
+  /** Attempts so far, by outcome. */
+  readonly loads: { readonly loaded: number; readonly failed: number };
 }
 
 /** Times in milliseconds. */
@@ -39,6 +59,11 @@ export const KEY_TIMES = {
   /** First and longest pause after an attempt that failed or brought nothing; it doubles from one to the other. */
   coolDownMin: 1_000,
   coolDownMax: 30_000,
+  /**
+   * How long the place of a set that discovery found is gone by. For a key id that is not known it is `refresh`, since the new
+   * key may stand at a new place.
+   */
+  place: 60 * 60_000,
 } as const;
 
 export interface RemoteKeysOptions {
@@ -51,18 +76,15 @@ export interface RemoteKeysOptions {
   readonly now: () => number;
 }
 
-interface KeySet {
-  readonly find: JWTVerifyGetKey;
-  readonly text: string;
-  readonly loadedAt: number;
-}
+type Reason = "due" | "unknown_key";
 
 /** The keys of an issuer's server. */
 export class RemoteKeys implements IssuerKeys {
   readonly #options: RemoteKeysOptions;
-  #set: KeySet | undefined;
+  readonly #loads = { loaded: 0, failed: 0 };
+  #set: (KeySet & { readonly loadedAt: number }) | undefined;
   #generation = 0;
-  #location: KeySetLocation | undefined;
+  #place: (KeySetLocation & { readonly foundAt: number }) | undefined;
   #loading: Promise<void> | undefined;
   #failed = false;
   #pause = 0;
@@ -103,10 +125,34 @@ export class RemoteKeys implements IssuerKeys {
     return false;
   }
 
+  report(): KeysReport {
+    const { issuer, now } = this.#options;
+    const known = this.#set !== undefined;
+    const age = this.#age();
+    const usable = known && age < KEY_TIMES.stale;
+    const state = usable
+      ? this.#failed || age >= KEY_TIMES.fresh
+        ? "old"
+        : "fresh"
+      : this.#failed || known
+        ? "none"
+        : "unread";
+    const ageSeconds = this.#set === undefined ? undefined : Math.max(0, now() - this.#set.loadedAt) / 1_000;
+    return { issuer, state, ageSeconds, loads: { ...this.#loads } };
+  }
+
+  /** Starts a load where one is due, so that an outage shows before a caller meets it. */
+  look(): void {
+    if (this.#age() >= KEY_TIMES.refresh) void this.#attempt("due");
+  }
+
   /** A set that may be used now. Throws `IssuerUnavailable`. */
   async #current(): Promise<KeySet> {
-    if (this.#age() >= KEY_TIMES.fresh) await this.#attempt("due");
-    else if (this.#age() >= KEY_TIMES.refresh) void this.#attempt("due");
+    const age = this.#age();
+    // While its server fails nobody waits for it who can be served by what is kept.
+    const serves = this.#failed && age < KEY_TIMES.stale;
+    if (age >= KEY_TIMES.fresh && !serves) await this.#attempt("due");
+    else if (age >= KEY_TIMES.refresh) void this.#attempt("due");
     if (this.#set === undefined || this.#age() >= KEY_TIMES.stale) throw unavailable();
     return this.#set;
   }
@@ -123,7 +169,7 @@ export class RemoteKeys implements IssuerKeys {
    * Returns whether a load happened. The pause grows when a load starts and is lifted when it proves useful, so that
    * many requests that wait for one load lengthen it once.
    */
-  async #attempt(reason: "due" | "unknown_key"): Promise<boolean> {
+  async #attempt(reason: Reason): Promise<boolean> {
     if (this.#loading === undefined) {
       if (this.#options.now() < this.#notBefore) return false;
       this.#rest(Math.min(KEY_TIMES.coolDownMax, this.#pause * 2 || KEY_TIMES.coolDownMin));
@@ -140,47 +186,61 @@ export class RemoteKeys implements IssuerKeys {
     this.#notBefore = pause === 0 ? 0 : this.#options.now() + pause;
   }
 
-  async #load(reason: "due" | "unknown_key"): Promise<void> {
+  async #load(reason: Reason): Promise<void> {
     const { issuer, log, now } = this.#options;
     try {
-      const document = await this.#read();
-      const find = createKeySet(document);
-      const text = JSON.stringify(document);
-      if (text !== this.#set?.text) {
+      const set = readKeySet(await this.#read(reason));
+      if (set.text !== this.#set?.text) {
         this.#generation += 1;
         log.info({ issuer, generation: this.#generation }, "issuer keys loaded");
+        const flaws = Object.fromEntries(set.flaws);
+        if (set.flaws.size > 0) log.warn({ issuer, keys: flaws }, "issuer publishes keys that are not used");
       }
-      this.#set = { find, text, loadedAt: now() };
+      this.#set = { ...set, loadedAt: now() };
       this.#failed = false;
+      this.#loads.loaded += 1;
       if (reason === "due") this.#rest(0);
     } catch (error) {
       this.#failed = true;
+      this.#loads.failed += 1;
       this.#rest(this.#pause);
       const details = { issuer, ...this.#detailsOf(error), retryInMs: this.#pause };
-      this.#location = undefined;
+      this.#place = undefined;
       log.warn(details, "issuer keys cannot be loaded");
     }
   }
 
   /** For the log: what is wrong, and with which document. */
   #detailsOf(error: unknown): object {
-    const url = this.#location === undefined ? {} : { url: withoutQuery(this.#location.url) };
+    const url = this.#place === undefined ? {} : { url: withoutQuery(this.#place.url) };
     if (error instanceof DocumentError || error instanceof DiscoveryError)
       return { ...url, ...error.details, fault: error.fault };
-    return { ...url, fault: error instanceof errors.JOSEError ? "jwks" : "internal" };
+    return { ...url, fault: error instanceof KeySetError ? "jwks" : "internal" };
   }
 
-  async #read(): Promise<unknown> {
-    const { issuer, url, reader } = this.#options;
-    this.#location ??= url === undefined ? await discoverKeySet(issuer, reader) : { url, trusted: true };
-    return await reader.read(this.#location.url, this.#location.trusted);
+  async #read(reason: Reason): Promise<unknown> {
+    const { reader } = this.#options;
+    this.#place = await this.#locate(reason);
+    return await reader.read(this.#place.url, this.#place.trusted);
   }
-}
 
-/** jose's set, whose members must all be objects; a private or symmetric member is never picked for a token. */
-function createKeySet(document: unknown): JWTVerifyGetKey {
-  // jose checks the shape itself and throws JWKSInvalid.
-  return createLocalJWKSet(document as Parameters<typeof createLocalJWKSet>[0]);
+  /** Where the set is. What was found goes on being used when it cannot be looked for again, but not against the issuer's word. */
+  async #locate(reason: Reason): Promise<KeySetLocation & { readonly foundAt: number }> {
+    const { issuer, url, reader, now } = this.#options;
+    const known = this.#place;
+    if (url !== undefined) return { url, trusted: true, foundAt: now() };
+    const age = known === undefined ? Number.POSITIVE_INFINITY : now() - known.foundAt;
+    const lasts = reason === "unknown_key" ? KEY_TIMES.refresh : KEY_TIMES.place;
+    if (known !== undefined && age >= 0 && age < lasts) return known;
+    try {
+      return { ...(await discoverKeySet(issuer, reader)), foundAt: now() };
+    } catch (error) {
+      const gone =
+        error instanceof DocumentError || (error instanceof DiscoveryError && error.fault === "no_document");
+      if (known === undefined || !gone) throw error;
+      return { ...known, foundAt: now() };
+    }
+  }
 }
 
 function unavailable(): IssuerUnavailable {

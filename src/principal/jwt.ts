@@ -11,14 +11,13 @@ import { checkToken, detailOf, peekIssuer, SIGNATURES, signedClaims, TokenFault 
 import { ClaimError, ownerByClaims, principalOf } from "./claims.ts";
 import { bindingOf } from "./confirmation.ts";
 import { type CredentialAuthenticator, CredentialFault, IssuerUnavailable } from "./credential.ts";
-import { createDocumentReader, type DocumentReader } from "./document.ts";
-import { fileKeys, type IssuerKeys, RemoteKeys } from "./jwks.ts";
+import { fileKeys, type IssuerKeys } from "./jwks.ts";
+import { KeySets, type OpenKeys } from "./key-sets.ts";
 import type { Owner, Resource } from "./principal.ts";
 import { type Admission, admitToken, type GoodToken, goodToken } from "./token-admission.ts";
 import { TokenCache, tokenDigest } from "./token-cache.ts";
 
 const CACHED_TOKENS = 10_000;
-const FETCH_TIMEOUT_MS = 5_000;
 
 type IssuerConfig = Config["authentication"]["issuers"][number];
 
@@ -43,7 +42,9 @@ export interface JwtDeps {
   readonly now?: () => number;
   /** Parsed key sets by the `jwks.file` of the issuer, as it stands in the configuration. */
   readonly jwksFiles: ReadonlyMap<string, unknown>;
-  /** Milliseconds for one document of an issuer; 5000 when absent. */
+  /** The sets of issuers' servers, shared with other configurations; of its own when absent. */
+  readonly keySets?: KeySets;
+  /** Of its own sets: milliseconds for one document of an issuer; 5000 when absent. */
   readonly fetchTimeout?: number;
 }
 
@@ -60,11 +61,26 @@ export function createJwtAuthenticator(
   deps: JwtDeps,
 ): CredentialAuthenticator {
   const now = deps.now ?? Date.now;
-  const reader = createDocumentReader(deps.fetchTimeout ?? FETCH_TIMEOUT_MS);
+  const keySets = deps.keySets ?? new KeySets({ ...deps, now });
   const issuers = new Map<string, Issuer>();
-  for (const config of configured) {
-    if (issuers.has(config.issuer)) throw new Error(`issuer ${config.issuer} is listed twice`);
-    issuers.set(config.issuer, { config, keys: keysOf(config, reader, deps, now) });
+  const taken: OpenKeys[] = [];
+  const close = (): void => {
+    for (const { release } of taken) release();
+    if (deps.keySets === undefined) keySets.close();
+  };
+  const open = (issuer: string, url: string | undefined): IssuerKeys => {
+    const opened = keySets.open(issuer, url);
+    taken.push(opened);
+    return opened.keys;
+  };
+  try {
+    for (const config of configured) {
+      if (issuers.has(config.issuer)) throw new Error(`issuer ${config.issuer} is listed twice`);
+      issuers.set(config.issuer, { config, keys: keysOf(config, open, deps.jwksFiles) });
+    }
+  } catch (error) {
+    close();
+    throw error;
   }
   const cache = new TokenCache<Verified>(CACHED_TOKENS);
 
@@ -85,7 +101,7 @@ export function createJwtAuthenticator(
       );
     },
     available: () => [...issuers.values()].some(({ keys }) => keys.available()),
-    close: () => reader.close(),
+    close,
   };
 
   async function verify(token: string, digest: string, resource: Resource): Promise<GoodToken> {
@@ -134,9 +150,8 @@ function goodByClaims(config: IssuerConfig, claims: JWTPayload): GoodToken {
 
 function keysOf(
   { issuer, jwks, algorithms }: IssuerConfig,
-  reader: DocumentReader,
-  { log, jwksFiles }: JwtDeps,
-  now: () => number,
+  open: (issuer: string, url: string | undefined) => IssuerKeys,
+  jwksFiles: ReadonlyMap<string, unknown>,
 ): IssuerKeys {
   const odd = algorithms.find((algorithm) => !SIGNATURES.has(algorithm));
   if (odd !== undefined || algorithms.length === 0) {
@@ -145,5 +160,5 @@ function keysOf(
     );
   }
   if (jwks !== undefined && "file" in jwks) return fileKeys(jwksFiles.get(jwks.file));
-  return new RemoteKeys({ issuer, reader, log, now, ...(jwks === undefined ? {} : { url: jwks.url }) });
+  return open(issuer, jwks?.url);
 }

@@ -284,11 +284,18 @@ t.test("required scopes: all of them, named at once", async (t) => {
 });
 
 t.test("a key that jose will not use is a bad token and leaves a cause", async (t) => {
-  const weak = { ...rsa.publicJwk, n: Buffer.alloc(128, 0xff).toString("base64url") };
-  const { ask } = setUp({}, new Map([...FILES, ["a.json", { keys: [weak] }]]));
-  const refusal = await refusalOf(ask(await sign(claims(), rsa)));
+  const odd = { ...keyA.publicJwk, x: Buffer.alloc(32, 0xff).toString("base64url") };
+  const { ask } = setUp({}, new Map([...FILES, ["a.json", { keys: [odd] }]]));
+  const refusal = await refusalOf(ask(await sign(claims(), keyA)));
   t.same([refusal.code, refusal.detail], ["unauthorized", "unverifiable"]);
   t.ok(refusal.cause);
+});
+
+t.test("keys that should not be in a file show at start", async (t) => {
+  const weak = { ...rsa.publicJwk, n: Buffer.alloc(128, 0xff).toString("base64url") };
+  for (const key of [weak, { ...rsa.publicJwk, d: "AQAB" }, { kty: "oct", k: "c2VjcmV0" }, "key"]) {
+    t.throws(() => setUp({}, new Map([...FILES, ["a.json", { keys: [rsa.publicJwk, key] }]])), /not used/);
+  }
 });
 
 t.test("no refusal carries the token, or more of its claims than whose it is", async (t) => {

@@ -1,5 +1,6 @@
 /** How each row of the table of refusals is provoked, by name. Complete: a new row without a case does not compile. */
 import type { Test } from "tap";
+import { BOUNDS } from "../../src/approval/shelf.ts";
 import type { RefusalCode } from "../../src/errors.ts";
 import { mirrored, PUBLIC_URL, type Reply, startGateway, type TestGateway } from "../support/gateway.ts";
 import { startIssuer } from "../support/issuer.ts";
@@ -99,6 +100,32 @@ const granted =
     };
   };
 const bearer = ({ sections }: Place) => ({ headers: { authorization: `Bearer ${sections["x-token"]}` } });
+/** A policy that asks about prompts, and wants somebody else's approval too; two callers. */
+const quorum = async (t: Test): Promise<Sections> => {
+  const issuer = await startIssuer();
+  t.teardown(() => issuer.close());
+  const tokens = ["u-1", "u-2"].map((sub) => issuer.token({ sub, aud: `${PUBLIC_URL}/mcp` }));
+  const policy = { id: "ask", effect: "approve", approval: { quorum: {} } };
+  return {
+    authentication: { issuers: [{ issuer: issuer.issuer, jwks: { url: issuer.jwksUrl } }] },
+    authorization: { default: "allow", policies: [policy] },
+    "x-token": (await Promise.all(tokens)).join(" "),
+  };
+};
+/** The user's answer to the gateway's own question about a prompt, sent by one of two callers. */
+const answered = async (p: Place, answer: Sections, caller = 0, topic = "x", last = true) => {
+  const [first, second] = String(p.sections["x-token"] ?? "").split(" ");
+  const token = caller === 0 ? first : second;
+  const options = token === undefined || token === "" ? {} : { token };
+  const message = { method: "prompts/get", params: { name: "brief", arguments: { topic } } };
+  const asked = await p.gateway.call(message, options);
+  const [key = ""] = Object.keys(asked.json.result.inputRequests);
+  const more = { requestState: asked.json.result.requestState, inputResponses: { [key]: answer } };
+  const retry = { ...message, params: { ...message.params, ...more } };
+  if (!last) return p.gateway.call(retry, options);
+  return p.send(retry, token ? { headers: { authorization: `Bearer ${token}` } } : {});
+};
+const ACCEPT = { action: "accept", content: {} };
 const DISCOVER = { method: "server/discover" };
 const first = async (place: Place): Promise<string> => stateOf(await place.gateway.call(TRANSFER));
 const plain = (headers: Record<string, string>) => (place: Place) => place.send(TRANSFER, { headers });
@@ -285,6 +312,46 @@ export const CASES: Readonly<Record<RefusalCode, Case>> = {
     sections: deny({ tools: ["transfer"], arguments: [{ path: "/nothing", present: false }] }),
     provoke: (p) => p.send(),
     cause: "policy",
+  },
+  approval_required: {
+    sections: (_t, url) => ({
+      authorization: { default: "allow", policies: [{ id: "ask", effect: "approve" }] },
+      routes: [{ path: "/mcp", upstream: { url }, legacy: "pass" }],
+    }),
+    provoke: ({ gateway, id }) =>
+      gateway.send({
+        headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+        body: `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"transfer"}}`,
+      }),
+    cause: "legacy",
+  },
+  approval_declined: {
+    sections: { authorization: { default: "allow", policies: [{ id: "ask", effect: "approve" }] } },
+    provoke: (p) => answered(p, { action: "decline" }),
+    cause: "decline",
+  },
+  approval_pending: {
+    sections: quorum,
+    provoke: (p) => answered(p, ACCEPT),
+    retryAfter: /^\d+$/,
+    cause: "others",
+  },
+  approval_recorded: {
+    sections: quorum,
+    provoke: async (p) => {
+      await answered(p, ACCEPT, 0, "x", false);
+      return answered(p, ACCEPT, 1);
+    },
+    cause: "approved",
+  },
+  approvals_limited: {
+    sections: quorum,
+    provoke: async (p) => {
+      for (let topic = 0; topic < BOUNDS.waiting.ofOne; topic++)
+        await answered(p, ACCEPT, 0, `x${topic}`, false);
+      return answered(p, ACCEPT);
+    },
+    cause: "others",
   },
   unknown_task: {
     sections: route({ tasks: "pass" }),

@@ -5,6 +5,7 @@
 import { isRandom } from "./credential-values.ts";
 import type { QuestionUrl } from "./question-url.ts";
 import { plain } from "./reading.ts";
+import { unescapeOnce } from "./resource-uri.ts";
 import { namesSecret } from "./secret-name.ts";
 import { namesPerson, sensitiveIn } from "./sensitive.ts";
 
@@ -176,12 +177,6 @@ function isMixed(text: string): boolean {
 function unescaped(text: string): string {
   // A plus is a space, but at the front it is the one of a phone number.
   let plainText = text.replace(/(?<=.)\+/gs, " ");
-  for (let i = 0; i < 2 && plainText.includes("%"); i++) {
-    try {
-      plainText = decodeURIComponent(plainText);
-    } catch {
-      return plainText;
-    }
-  }
+  for (let i = 0; i < 2 && plainText.includes("%"); i++) plainText = unescapeOnce(plainText);
   return plainText;
 }

@@ -31,6 +31,11 @@ export function hasStackedMarks(text: string): boolean {
   return STACKED_MARKS.test(text);
 }
 
+/** A text with its `%XX` undone once, as UTF-8; bytes that are none become replacement characters. Total, linear. */
+export function unescapeOnce(text: string): string {
+  return text.replace(ESCAPES, (run) => Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8"));
+}
+
 /** Reads an untrusted uri or uri template. Total. */
 export function readUri(uri: string): UriReading {
   const rounds = unescapeRounds(uri);
@@ -70,9 +75,7 @@ function unescapeRounds(text: string): string[] {
   const rounds = [text];
   let before = text;
   while (rounds.length <= MAX_ROUNDS && before.includes("%")) {
-    const after = before.replace(ESCAPES, (run) =>
-      Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8"),
-    );
+    const after = unescapeOnce(before);
     if (after === before) break;
     rounds.push(after);
     before = after;

@@ -2,7 +2,7 @@
 import type { JsonText, Node } from "../json/scan.ts";
 import type { Finding } from "../rules/finding.ts";
 import { readName } from "./names.ts";
-import { hasStackedMarks } from "./resource-uri.ts";
+import { hasStackedMarks, unescapeOnce } from "./resource-uri.ts";
 import { hasTwin, knownNames } from "./twins.ts";
 
 /** Why an answer is no list of roots that a server may be given. */
@@ -14,7 +14,6 @@ const MAX_ROOTS = 1024;
 const MAX_MEMBERS = 64;
 /** Layers of escapes that are undone: a server may undo one more than its URI library. */
 const MAX_LAYERS = 3;
-const ESCAPES = /(?:%[0-9a-f]{2})+/gi;
 /** Dots and slashes in more bytes than they need, which careless readers take for themselves. */
 const OVERLONG = /%(?:c[01]|e0%[89]|f0%8)/i;
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
@@ -100,9 +99,7 @@ function layersOf(text: string): { readonly texts: readonly string[]; readonly i
   let layer = text.replace(INVISIBLE, "");
   const texts = [layer];
   for (let undone = 0; undone <= MAX_LAYERS; undone++) {
-    const next = layer
-      .replace(ESCAPES, (run) => Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8"))
-      .replace(INVISIBLE, "");
+    const next = unescapeOnce(layer).replace(INVISIBLE, "");
     if (next === layer) return { texts, isSettled: true };
     texts.push(next);
     layer = next;

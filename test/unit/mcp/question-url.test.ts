@@ -40,6 +40,7 @@ t.test("honest addresses", async (t) => {
     "https://docs.example/session/2026-keynote-and-closing-words",
     "https://shop.example/tickets;color=red;size=10/4711",
     "https://help.example/?ticket=PROJ-1234",
+    "https://shop.example/?q=100%&r=%zz%ff",
   ];
   for (const address of good) t.same(judge(address), [], address);
 });
@@ -137,6 +138,9 @@ t.test("what rides in it", async (t) => {
     ["?x=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "random"],
     ["?next=https%3A%2F%2Fb.example%2F%3Fclient_secret%3Dabcdef", "named"],
     ["?to%6ben=abcdef123", "named"],
+    ["?x=%67hp_0123456789abcdefghijABCDEFGHIJ012345%ff", "vendor_token"],
+    ["?x=%67hp_0123456789abcdefghijABCDEFGHIJ012345%", "vendor_token"],
+    ["?%70assword%zz=hunter2", "named"],
     ["?sessid=abcdef123456", "named"],
     ["?auth=abcdef123456abcdef", "named"],
     [`session/${"4f3a9b2c".repeat(6)}`, "named"],

@@ -10,7 +10,14 @@ import type { Headers } from "./http/framing.ts";
 import type { Journey } from "./journey.ts";
 import type { JsonText } from "./json/scan.ts";
 import type { NotificationMessage, RequestMessage } from "./mcp/message.ts";
-import { isTaskMethod, listenedResources, type Target, targetOf } from "./mcp/methods.ts";
+import {
+  aimOf,
+  isTaskMethod,
+  listenedResources,
+  MRTR_METHODS,
+  type Target,
+  targetOf,
+} from "./mcp/methods.ts";
 import { decodeMirrored } from "./mcp/mirrored-headers.ts";
 import { refuseMissing, refuseScope } from "./principal/bearer.ts";
 import { ownerOf, type Principal } from "./principal/principal.ts";
@@ -120,12 +127,6 @@ export function scopesOf(
   return decision.byArguments === true ? [] : scopes.neededFor(operation, true);
 }
 
-/** What is named by `Mcp-Method` and `Mcp-Name`, for methods that name something. */
-const NAMED: ReadonlyMap<string, Target["kind"]> = new Map([
-  ["tools/call", "tool"],
-  ["prompts/get", "prompt"],
-  ["resources/read", "resource"],
-]);
 /** Characters of a name that is looked at. */
 const MAX_NAME = 8_192;
 
@@ -140,7 +141,7 @@ export function scopesByHeaders(
 ): readonly string[] {
   const method = headers.get("mcp-method");
   if (method === undefined || !authorizer.scopes.any || method.length > MAX_NAME) return [];
-  const kind = NAMED.get(method);
+  const kind = MRTR_METHODS.has(method) ? aimOf(method)?.kind : undefined;
   const name = kind === undefined ? undefined : decodeMirrored(headers.get("mcp-name") ?? "");
   const named = kind !== undefined && name !== undefined && name.length <= MAX_NAME;
   const operation: Operation = { method, ...(named ? { target: { kind, name } } : {}) };

@@ -5,6 +5,7 @@ import * as z from "zod";
 import { Refusal } from "../errors.ts";
 import { JsonError, type JsonText, scan } from "../json/scan.ts";
 import { type NotificationMessage, parseClientMessage, type RequestMessage } from "../mcp/message.ts";
+import { aimOf } from "../mcp/methods.ts";
 import { ANONYMOUS, type Principal } from "../principal/principal.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -72,15 +73,6 @@ interface Limits {
   readonly depth: number;
 }
 
-/** Methods that say nothing without what they are about. */
-const NAMED: ReadonlySet<string> = new Set([
-  "tools/call",
-  "prompts/get",
-  "resources/read",
-  "resources/subscribe",
-  "resources/unsubscribe",
-]);
-
 /** How a call is given. */
 export interface GivenCall {
   /** A JSON-RPC message, `@FILE` or `-` with one, or the name of a method. */
@@ -120,8 +112,10 @@ async function bodyOf(
   args: string | undefined,
   limits: Limits,
 ): Promise<string> {
-  if (name === undefined && NAMED.has(method)) throw new UsageError(`${method} needs --name`);
-  const member = method.startsWith("resources/") ? "uri" : "name";
+  const aim = aimOf(method);
+  // It would say nothing without what it is about.
+  if (name === undefined && aim !== undefined) throw new UsageError(`${method} needs --name`);
+  const member = aim?.member ?? "name";
   const params = [
     ...(name === undefined ? [] : [`${JSON.stringify(member)}:${JSON.stringify(name)}`]),
     ...(args === undefined ? [] : [`"arguments":${await argumentsOf(args, limits)}`]),

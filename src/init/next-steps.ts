@@ -2,10 +2,11 @@
 import { isLoopback } from "../config/addresses.ts";
 import type { Facts } from "./facts.ts";
 import { configPath } from "./plan.ts";
+import { shellWord } from "./program.ts";
 
 /** @param at path in the folder → path to type */
 export function nextSteps(facts: Facts, at: (path: string) => string): readonly string[] {
-  const config = word(at(configPath(facts.form)));
+  const config = shellWord(at(configPath(facts.form)));
   return [...found(facts), "", "Next:", ...steps(facts, config, at), ""];
 }
 
@@ -49,22 +50,17 @@ function steps(facts: Facts, config: string, at: (path: string) => string): read
       return [
         check,
         `  docker build --tag sealgate:${version} .     in a checkout of Sealgate`,
-        `  docker compose --file ${word(at("docker-compose.yml"))} up --detach --wait`,
+        `  docker compose --file ${shellWord(at("docker-compose.yml"))} up --detach --wait`,
         `Clients then use ${publicUrl}/mcp, on port ${listen.slice(listen.lastIndexOf(":") + 1)} of this machine.`,
       ];
     case "sidecar":
       return [
-        `  put your host into server.publicUrl (now ${publicUrl}), and your images into ${word(at("kustomization.yaml"))}`,
+        `  put your host into server.publicUrl (now ${publicUrl}), and your images into ${shellWord(at("kustomization.yaml"))}`,
         check,
-        `  kubectl apply --kustomize ${word(at("."))}`,
+        `  kubectl apply --kustomize ${shellWord(at("."))}`,
         "An ingress of yours leads to the service sealgate, port 80.",
       ];
   }
 }
 
 const count = (many: number, noun: string): string => `${many} ${noun}${many === 1 ? "" : "s"}`;
-
-/** A word for a shell. */
-function word(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}

@@ -13,5 +13,10 @@ export function programAs(script: string, folder: string, isNpx: boolean): strin
   if (!/^main\.(ts|js)$/.test(basename(script))) return `${npx}sealgate`;
   const near = relative(folder, script);
   const path = near.startsWith("..") || isAbsolute(near) ? script : near;
-  return `${npx}node ${/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`}`;
+  return `${npx}node ${shellWord(path)}`;
+}
+
+/** A text as one word for a POSIX shell. */
+export function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -41,7 +41,8 @@ export const LIST_METHODS: ReadonlyMap<string, ListShape> = new Map<string, List
   ["resources/templates/list", { kind: "resource", items: "resourceTemplates", name: "uriTemplate" }],
 ]);
 
-interface Aim {
+/** What a method names, and in which member of its params. */
+export interface Aim {
   readonly kind: Target["kind"];
   readonly member: "name" | "uri";
 }
@@ -53,6 +54,9 @@ const AIMS: ReadonlyMap<string, Aim> = new Map<string, Aim>([
   ["resources/subscribe", { kind: "resource", member: "uri" }],
   ["resources/unsubscribe", { kind: "resource", member: "uri" }],
 ]);
+
+/** What `method` names; undefined for methods that name nothing, or not by one member. */
+export const aimOf = (method: string): Aim | undefined => AIMS.get(method);
 
 const REFERENCES: ReadonlyMap<string, Aim> = new Map<string, Aim>([
   ["ref/prompt", { kind: "prompt", member: "name" }],
@@ -96,7 +100,7 @@ export function targetOf(doc: JsonText, message: RequestMessage | NotificationMe
     if (aim === undefined) throw new Refusal("invalid_params", "ref");
     return { kind: aim.kind, name: stringAt(doc, doc.get(ref, aim.member), aim.kind, aim.member) };
   }
-  const aim = AIMS.get(message.method);
+  const aim = aimOf(message.method);
   if (aim === undefined) return undefined;
   return { kind: aim.kind, name: stringAt(doc, doc.get(message.params, aim.member), aim.kind, aim.member) };
 }

@@ -101,7 +101,7 @@ const OPEN_METHODS: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether the method is decided by the open rule above and not by allow policies or the default. */
-export function isOpenMethod(method: string): boolean {
+function isOpenMethod(method: string): boolean {
   return OPEN_METHODS.has(method) || method.startsWith("notifications/");
 }
 

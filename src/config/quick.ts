@@ -6,7 +6,7 @@ import { resolveConfig, type Whole } from "./resolve.ts";
 import { type Config, SECTIONS } from "./schema.ts";
 
 /** Where the quickstart listens unless told otherwise. */
-export const QUICK_LISTEN: Listen = { host: "127.0.0.1", port: 8_080 };
+const QUICK_LISTEN: Listen = { host: "127.0.0.1", port: 8_080 };
 
 /**
  * Loopback listener, route `/mcp`, anonymous, memory store, random key, everything allowed, legacy traffic passed,

@@ -85,7 +85,7 @@ export const roundTrip = z.strictObject({
 });
 
 /** `roundTrip` of a route: what is absent comes from the top. */
-export const routeRoundTrip = z.strictObject({
+const routeRoundTrip = z.strictObject({
   maxRounds: maxRounds.exactOptional(),
   maxAge: maxAge.exactOptional(),
   rejection: rejection.exactOptional(),
@@ -101,7 +101,7 @@ export const capability = z.strictObject({
 });
 
 /** `capability` of a route: what is absent comes from the top. */
-export const routeCapability = z.strictObject({
+const routeCapability = z.strictObject({
   allow: allow.exactOptional(),
   requires: requires.exactOptional(),
   tools: tools.exactOptional(),

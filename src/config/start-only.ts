@@ -15,7 +15,7 @@ interface StartOnly {
 }
 
 /** Paths of settings; for a section, everything in it. */
-export const START_ONLY: readonly StartOnly[] = [
+const START_ONLY: readonly StartOnly[] = [
   { path: ["server", "listen"], read: ({ config }) => config.server.listen },
   { path: ["server", "trustedProxies"], read: ({ config }) => config.server.trustedProxies },
   { path: ["server", "shutdownGrace"], read: ({ config }) => config.server.shutdownGrace },

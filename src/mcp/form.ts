@@ -116,8 +116,7 @@ function strings(values: readonly unknown[]): Set<unknown> {
 
 /** Whether a number is not greater than another; what cannot be compared is not. */
 function isOrdered(a: string, b: string): boolean {
-  const order = compareNumbers(a, b);
-  return order !== undefined && order <= 0;
+  return compareNumbers(a, b) <= 0;
 }
 
 /** Whether a length is within two bounds, of which either may be absent. */

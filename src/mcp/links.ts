@@ -30,9 +30,9 @@ const TOPS: ReadonlySet<string> = new Set(
     "agency studio design digital media group company network systems social chat video game games casino bet poker onion example test рф укр 中国 中國 香港 公司 网络 한국 भारत السعودية امارات"
   ).split(" "),
 );
-/** Among those, endings of files and abbreviations too: they need a host of three parts, or something behind. */
+/** Among those, words, abbreviations and endings of files too: they need a host of three parts, or something behind. */
 const DOUBTFUL: ReadonlySet<string> = new Set(
-  "co me to it is in at be no so us my id id info app com test page web link date design media group test work top page live help tools review ai io dev md py rs sh cc ws gl pl ps in".split(
+  "me to it in at be no us my id info test page web link date design media group work top live help tools review rs cc ws gl".split(
     " ",
   ),
 );
@@ -68,10 +68,5 @@ function isDomain(match: RegExpExecArray): boolean {
   const parts = name.split(".").length;
   // A sentence whose next begins without a space: `Done.It is`.
   if (/\.\p{Lu}\p{Ll}*$/u.test(match[0]) && behind === "" && parts === 2) return false;
-  return (
-    !DOUBTFUL.has(ending) ||
-    ["com", "io", "dev", "ai", "app", "co"].includes(ending) ||
-    behind.startsWith("/") ||
-    parts > 2
-  );
+  return !DOUBTFUL.has(ending) || behind.startsWith("/") || parts > 2;
 }

@@ -5,7 +5,7 @@
 import type { JsonText, Node } from "../json/scan.ts";
 
 /** Bytes of a name in UTF-8, the longest that is read: MCP asks for 128 characters at most. */
-export const MAX_NAME_BYTES = 1024;
+const MAX_NAME_BYTES = 1024;
 /** Bytes of a uri or uri template in UTF-8, the longest that is read. */
 export const MAX_URI_BYTES = 8192;
 /** Bytes of an escaped character in JSON, `\uXXXX`, for one byte or more of UTF-8. */

@@ -43,7 +43,7 @@ export type QuestionFault =
 export const MAX_SCHEMA_BYTES = 16 * 1024;
 /** Bounds for what else of the questions is sealed. */
 export const MAX_QUESTIONS = 256;
-export const MAX_KEY_BYTES = 16 * 1024;
+const MAX_KEY_BYTES = 16 * 1024;
 /** Bytes as sent of all addresses of one result. */
 export const MAX_ADDRESS_BYTES = 256 * 1024;
 

@@ -1,5 +1,5 @@
 /**
- * What a rule is. The catalogue of all rules is `catalogue.ts`; where they are judged is `judge.ts`.
+ * What a rule is. The catalogue of all rules is `catalogue.ts`; where they are judged is `journey.ts`.
  * Every check that is no state binding is a rule with an id and a mode. docs/rules.md.
  */
 

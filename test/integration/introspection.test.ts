@@ -71,7 +71,11 @@ t.test("an active token gives its principal, and the server is asked as it wants
   t.same(Object.fromEntries(call?.form ?? []), { token: "tok", token_type_hint: "access_token" });
   const [scheme, pair = ""] = (call?.headers.authorization ?? "").split(" ");
   t.equal(scheme, "Basic");
-  t.equal(Buffer.from(pair, "base64").toString(), "gate+way:s%2Bcret%2F4711", "form-encoded (RFC 6749 2.3.1)");
+  t.equal(
+    Buffer.from(pair, "base64").toString(),
+    "gate+way:s%2Bcret%2F4711",
+    "form-encoded (RFC 6749 2.3.1)",
+  );
   t.match(call?.headers, { accept: "application/json", "content-type": "application/x-www-form-urlencoded" });
   t.same(counted, ["active"]);
 });
@@ -308,7 +312,11 @@ t.test("a JWT of an issuer that is introspected goes there, and to nobody else",
   const hidden = "https://hidden.example";
   const introspection = [settings(server, { issuer: hidden })];
   const authenticator = createAuthenticator(
-    { mode: "required", issuers: [issuerSettings(signer.issuer, { jwks: { url: signer.jwksUrl } })], introspection },
+    {
+      mode: "required",
+      issuers: [issuerSettings(signer.issuer, { jwks: { url: signer.jwksUrl } })],
+      introspection,
+    },
     {
       ...{ log: recordingLog(), now, jwksFiles: new Map() },
       clients: new Map([[hidden, openClient(client, Buffer.from("s"), server.url, now)]]),
@@ -326,7 +334,10 @@ t.test("a JWT of an issuer that is introspected goes there, and to nobody else",
   t.equal((await refusalOf(ask(other))).detail, "another_token");
   server.tokens.set("opaque", { sub: "u-7", aud: AUDIENCE });
   t.equal((await ask("opaque")).principal.subject, "u-7");
-  t.equal((await refusalOf(ask(await signer.token({ iss: "https://evil.example" })))).detail, "unknown_issuer");
+  t.equal(
+    (await refusalOf(ask(await signer.token({ iss: "https://evil.example" })))).detail,
+    "unknown_issuer",
+  );
 });
 
 t.test("a token without subject is refused, or its client's where the issuer is configured so", async (t) => {

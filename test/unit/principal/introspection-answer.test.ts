@@ -85,7 +85,11 @@ t.test("whose token an answer is about, and what kind it is", async (t) => {
     [{ iss: ISSUER }, jwt({ iss: "https://evil.example" }), "another_token"],
   ];
   for (const [claims, token, fault] of table) {
-    t.equal(faultOf(() => checkToken(claims, ISSUER, token)), fault, JSON.stringify(claims));
+    t.equal(
+      faultOf(() => checkToken(claims, ISSUER, token)),
+      fault,
+      JSON.stringify(claims),
+    );
   }
 });
 
@@ -114,6 +118,10 @@ t.test("when and where a token is good", async (t) => {
   ];
   for (const [claims, fault] of table) {
     const all = { aud: "api", ...claims } as Parameters<typeof checkUse>[0];
-    t.equal(faultOf(() => checkUse(all, terms, NOW)), fault, JSON.stringify(claims));
+    t.equal(
+      faultOf(() => checkUse(all, terms, NOW)),
+      fault,
+      JSON.stringify(claims),
+    );
   }
 });

@@ -108,7 +108,7 @@ t.test("what is wrong with the header", async (t) => {
 t.test("a proof of a list that is shorter", async (t) => {
   const short = { ...terms, algorithms: ["EdDSA"] };
   await t.rejects(checkProof(await made(), request, short, new ProofKeys(), NOW), {
-    detail: "proof_algorithm",
+    message: "proof_algorithm",
   });
 });
 

@@ -23,6 +23,7 @@ import { Refusal } from "../errors.ts";
 import { MRTR_METHODS, TASK_METHODS } from "../mcp/methods.ts";
 import type { Principal } from "../principal/principal.ts";
 import { EXIT } from "./exit.ts";
+import { type Approval, approvalLines, approvalOf } from "./explain-approval.ts";
 import { type GivenCall, parsePrincipal, readCall } from "./explain-input.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -45,6 +46,8 @@ interface Report {
   /** What this needs of scopes, as a challenge names it, and whether the caller has it all; absent where it needs none. */
   readonly scopes?: { readonly needed: readonly string[]; readonly held: boolean };
   readonly operations: readonly Judged[];
+  /** Absent where the user is not asked before it runs. */
+  readonly approval?: Approval;
   /** Route → what its server could ask while it answers, where policy lets the call pass. */
   readonly questions: Readonly<Record<string, readonly Ask[]>>;
 }
@@ -86,10 +89,17 @@ export async function explain(
   const scopes = scopesNeeded(authorizer, principal, config, wanted, operations);
   const report =
     locked === undefined
-      ? reportOf(wanted, operations, routes, { anonymous: principal.anonymous, scopes })
+      ? withApproval(reportOf(wanted, operations, routes, { anonymous: principal.anonymous, scopes }), () =>
+          approvalOf(config, routes, { doc, message }, principal, wanted.target, operations[0]?.decision),
+        )
       : lockedReport(locked, operations);
   write(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : printed(report));
   return report.allowed ? EXIT.ok[0] : EXIT.denied[0];
+}
+
+function withApproval(report: Report, approval: () => Approval | undefined): Report {
+  const asked = report.allowed ? approval() : undefined;
+  return asked === undefined ? report : { ...report, approval: asked };
 }
 
 /** Why the gateway lets this caller ask nothing at all; undefined where it asks policy. */
@@ -159,7 +169,7 @@ function reportOf(
   return { allowed: true, ...asked, operations: judged, questions: Object.fromEntries(questions) };
 }
 
-function printed({ refusal, lockedOut: why, scopes, operations, questions }: Report): string {
+function printed({ refusal, lockedOut: why, scopes, operations, approval, questions }: Report): string {
   const head = why === undefined ? [] : [`denied: ${why}. Policy alone would say:`, ""];
   const lines = operations.flatMap(({ method, target, decision, policies }) => [
     `${method}${target === undefined ? "" : ` ${target.kind} ${JSON.stringify(target.name)}`}`,
@@ -175,6 +185,7 @@ function printed({ refusal, lockedOut: why, scopes, operations, questions }: Rep
   if (refusal !== undefined) {
     lines.push(`The client is told: ${refusal.message} (${refusal.code}, ${refusal.reason})`);
   }
+  if (approval !== undefined) lines.push(...approvalLines(approval));
   for (const [path, asks] of Object.entries(questions)) {
     lines.push(`The server behind ${path} may ask: ${asks.length === 0 ? "nothing" : asks.join(", ")}`);
   }

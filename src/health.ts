@@ -9,6 +9,7 @@ import type { Config } from "./config/schema.ts";
 import type { ClientTimeouts } from "./http/connections.ts";
 import type { Load } from "./load.ts";
 import type { Metrics } from "./metrics.ts";
+import type { KeySets } from "./principal/key-sets.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
 
 /** What readiness is judged by. */
@@ -16,6 +17,8 @@ export interface HealthSources {
   readonly store: RedemptionStore;
   readonly metrics: Metrics;
   readonly load: Pick<Load, "shedding">;
+  /** Whoever knows the issuers' keys; `ready` is false while no caller at all can be told. */
+  readonly issuers?: Pick<KeySets, "look" | "reports"> & { readonly ready: () => boolean };
   /** Where it listens. */
   readonly host: string;
   /** The `admin` section in force. */
@@ -34,7 +37,7 @@ const MAX_CONNECTIONS = 256;
 
 /** Builds the admin app; the caller listens. */
 export function buildAdmin(sources: HealthSources): FastifyInstance {
-  const { store, metrics, load, host, admin, draining, timeouts = ADMIN_TIMEOUTS } = sources;
+  const { store, metrics, load, issuers, host, admin, draining, timeouts = ADMIN_TIMEOUTS } = sources;
   const app = Fastify({
     logger: false,
     forceCloseConnections: true,
@@ -67,10 +70,19 @@ export function buildAdmin(sources: HealthSources): FastifyInstance {
     const health = store.health();
     // In a Cluster one part can be away while the rest works: that is degraded, and ready.
     const storeState = health.reason === undefined ? "ok" : "degraded";
-    const ready = !draining() && (health.available || admin()?.readiness.store === "optional");
+    // A probe looks, so that an issuer that is down shows before a caller meets it.
+    issuers?.look();
+    const keys = new Set(issuers?.reports().map(({ state }) => state));
+    const issuerState = keys.has("none") ? "unavailable" : keys.has("old") ? "degraded" : "ok";
+    const readiness = admin()?.readiness;
+    const ready =
+      !draining() &&
+      (health.available || readiness?.store === "optional") &&
+      (issuers?.ready() !== false || readiness?.issuers !== "required");
     return reply.code(ready ? 200 : 503).send({
       status: draining() ? "draining" : ready ? "ready" : "not ready",
       store: storeState,
+      ...(issuers === undefined || keys.size === 0 ? {} : { issuers: issuerState }),
       // No reason to be taken out: the others would have all the more to do.
       ...(load.shedding ? { load: "shedding" } : {}),
       ...(health.reason === undefined ? {} : { reason: health.reason }),

@@ -9,6 +9,8 @@ import type { Limits } from "./limits.ts";
 import type { Load } from "./load.ts";
 import type { OverridesStatus } from "./overrides/overrides.ts";
 import type { IntrospectionOutcome } from "./principal/introspection-endpoint.ts";
+import type { KeysReport } from "./principal/jwks.ts";
+import { registerKeyMetrics } from "./principal/key-metrics.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
 import { FINDINGS } from "./redis/description.ts";
 
@@ -76,6 +78,8 @@ export function createMetrics(sources: {
   /** Route → whether callers without any credential are let in. */
   readonly anonymous: () => ReadonlyMap<string, boolean>;
   readonly load: Pick<Load, "shedding" | "delay">;
+  /** Of the issuers whose keys come from a server. */
+  readonly issuerKeys?: () => readonly KeysReport[];
   readonly reloads: () => ReloadStatus;
   /** Route → whether its server is open around the gateway; routes of which nothing can be said are left out. */
   readonly exposed: () => ReadonlyMap<string, boolean>;
@@ -281,6 +285,7 @@ export function createMetrics(sources: {
         this.set({ id, key_id: keyId }, seals ? 1 : 0);
     },
   });
+  registerKeyMetrics(registry, sources.issuerKeys ?? (() => []));
   new Gauge({
     name: "sealgate_reload_successful",
     help: "1 if what the configuration was last read as is in force",

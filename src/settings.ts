@@ -31,6 +31,7 @@ import { optional } from "./optional.ts";
 import type { Output } from "./output.ts";
 import type { Overrides } from "./overrides/overrides.ts";
 import { type AuthenticatorDeps, createAuthenticator } from "./principal/authenticators.ts";
+import type { KeySets } from "./principal/key-sets.ts";
 import type { Authenticator } from "./principal/principal.ts";
 import type { ReplayStore } from "./principal/replays.ts";
 import { type ResourceMetadata, resourceMetadataUrl, resourceUrl } from "./principal/resource-metadata.ts";
@@ -105,6 +106,8 @@ export interface ProcessParts {
   readonly allowances: Allowances;
   readonly load: Load;
   readonly metrics: Metrics;
+  /** Of issuers' servers: a changed configuration does not forget them. */
+  readonly keySets: KeySets;
   /** Instead of the configured sinks. */
   readonly audit: AuditLog | undefined;
   readonly stdout: Output | undefined;
@@ -150,7 +153,13 @@ export async function openSettings(
         ? before.parts.authenticator
         : new Held(
             createAuthenticator(config.authentication, {
-              ...{ log, now, jwksFiles: secrets.jwksFiles, clients: introspectionClients(loaded, now) },
+              ...{
+                log,
+                now,
+                keySets: shared.keySets,
+                jwksFiles: secrets.jwksFiles,
+                clients: introspectionClients(loaded, now),
+              },
               ...{ proofs: proofParts(config, shared), count: shared.metrics.introspection },
               covers: createScopeHierarchy(config.authorization.scopeIncludes).covers,
             }),

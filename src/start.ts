@@ -26,6 +26,7 @@ import { anonymousRoutes } from "./openings.ts";
 import { optional } from "./optional.ts";
 import type { Output } from "./output.ts";
 import { openOverrides } from "./overrides/open.ts";
+import { KeySets } from "./principal/key-sets.ts";
 import { createMemoryReplays, type ReplayStore } from "./principal/replays.ts";
 import { createSharedReplays } from "./principal/shared-replays.ts";
 import { createMemoryStore } from "./redemption/memory.ts";
@@ -100,6 +101,8 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
     closers.push(() => replays.close());
     const repeats = openRepeats(loaded, now);
     closers.push(async () => repeats?.store.close());
+    const keySets = new KeySets({ log, now });
+    closers.push(async () => keySets.close());
     let exposure: Exposure | undefined;
     const limits = createLimits({
       get inFlight() {
@@ -126,6 +129,7 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       allowances,
       load,
       anonymous: () => anonymousRoutes(inForce.settings.loaded.config),
+      issuerKeys: () => keySets.reports(),
       reloads: reloader.status,
       exposed: () => exposure?.exposed() ?? new Map(),
       auditLosses: () => inForce.settings.gateway.audit.losses(),
@@ -146,6 +150,7 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       allowances,
       load,
       metrics,
+      keySets,
       audit,
       stdout,
     };
@@ -164,6 +169,11 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       const { host } = place;
       const admin = buildAdmin({
         ...{ store, metrics, load, host, admin: section, draining: server.draining },
+        issuers: {
+          look: () => keySets.look(),
+          reports: () => keySets.reports(),
+          ready: () => inForce.settings.authenticator.ready(),
+        },
         timeouts: surroundings.timeouts,
       });
       serveVerbs(admin, {

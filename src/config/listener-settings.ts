@@ -48,7 +48,9 @@ export const server = z.strictObject({
     .describe(
       "Host headers served. Default: the host of publicUrl, on a loopback listener also the loopback names.",
     ),
-  allowedOrigins: list(origin()).default([]).describe("Browser origins that may call, besides the one that the gateway itself has. None by default."),
+  allowedOrigins: list(origin())
+    .default([])
+    .describe("Browser origins that may call, besides the one that the gateway itself has. None by default."),
   trustedProxies: list(network())
     .default([])
     .describe("Proxies whose X-Forwarded-For is believed, for logs."),
@@ -81,6 +83,12 @@ export const admin = z.strictObject({
         .enum(["optional", "required"])
         .default("optional")
         .describe("Whether /readyz fails while the redemption store is away."),
+      issuers: z
+        .enum(["optional", "required"])
+        .exactOptional()
+        .describe(
+          "Whether /readyz fails while no caller can be told, since no issuer's keys are to be had. Default: optional, which only reports it.",
+        ),
     })
     .prefault({})
     .describe("What /readyz depends on."),

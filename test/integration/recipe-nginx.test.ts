@@ -1,16 +1,11 @@
 /** docs/recipes/behind-nginx.md: the real nginx with the page's configuration, TLS in front. */
-import { spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { request } from "node:https";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import t, { type Test } from "tap";
 import { hasOpenssl, selfSigned } from "../support/certificates.ts";
-import { program } from "../support/debian.ts";
 import { type Message, meta, mirrored } from "../support/gateway.ts";
 import { startIssuer } from "../support/issuer.ts";
+import { startNginx } from "../support/nginx.ts";
 import { auditOf, blocks, fitted, LISTEN, startRecipe } from "../support/recipe.ts";
-import { freePort } from "../support/redis.ts";
 import { type Script, startUpstream } from "../support/upstream.ts";
 import { asksOnce, DONE, holding, INNER, retryOf, stateOf, TRANSFER, textOf, until } from "./rounds.ts";
 
@@ -22,60 +17,16 @@ const SLOW: Message = { method: "tools/call", params: { name: "slow", arguments:
 const PROGRESS =
   '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}';
 
-/** nginx with the page's blocks, in a folder of its own; gives its port. */
-async function startNginx(
-  t: Test,
-  backend: string,
-  certificate: { certFile: string; keyFile: string },
-): Promise<number> {
-  const binary = await program("nginx", { debian: "nginx-light", alpine: "nginx" });
-  const folder = await mkdtemp(join(tmpdir(), "sealgate-nginx-"));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  for (let tries = 0; tries < 5; tries++) {
-    const port = await freePort();
-    const blocksOfPage = fitted(nginxPage, {
+/** nginx with the page's blocks; gives its port. */
+const startPage = (t: Test, backend: string, certificate: { certFile: string; keyFile: string }) =>
+  startNginx(t, (port) =>
+    fitted(nginxPage, {
       "server 127.0.0.1:8080;": `server ${new URL(backend).host};`,
       "listen 443 ssl;": `listen 127.0.0.1:${port} ssl;`,
       "/etc/nginx/mcp.crt": certificate.certFile,
       "/etc/nginx/mcp.key": certificate.keyFile,
-    });
-    const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-      (name) => `${name}_temp_path ${folder}/${name};`,
-    );
-    const text = `worker_processes 1; daemon off; pid ${folder}/pid; error_log stderr notice;
-${process.getuid?.() === 0 ? "user root;" : ""}
-events {}
-http { access_log off; ${temporary.join(" ")}
-${blocksOfPage}}
-`;
-    await writeFile(join(folder, "nginx.conf"), text);
-    if (await runNginx(t, binary, folder)) return port;
-  }
-  throw new Error("nginx did not start in five tries");
-}
-
-/** Whether it runs; false when its port was taken in between. */
-async function runNginx(t: Test, binary: string, folder: string): Promise<boolean> {
-  const child = spawn(binary, ["-e", "stderr", "-p", folder, "-c", join(folder, "nginx.conf")], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let said = "";
-  const ended = new Promise<false>((resolve) => child.once("close", () => resolve(false)));
-  const started = new Promise<true>((resolve) => {
-    child.stderr.on("data", (piece: Buffer) => {
-      said += piece.toString();
-      if (said.includes("start worker process ")) resolve(true);
-    });
-  });
-  t.teardown(async () => {
-    // At once, with its workers; SIGKILL would leave them.
-    child.kill("SIGTERM");
-    await ended;
-  });
-  if (await Promise.race([started, ended])) return true;
-  if (said.includes("Address already in use")) return false;
-  throw new Error(said);
-}
+    }),
+  );
 
 async function open(t: Test, script: Script) {
   const certificate = await selfSigned(t, [`DNS:${HOST}`]);
@@ -92,7 +43,7 @@ async function open(t: Test, script: Script) {
     }),
     { "key-2026-11": "k".repeat(43) },
   );
-  const port = await startNginx(t, gateway.url, certificate);
+  const port = await startPage(t, gateway.url, certificate);
   const token = await issuer.token({ aud: `https://${HOST}/mcp` });
   let id = 1;
   /** Sends through nginx; `seen` gets each piece of the answer as it comes. */

@@ -1,0 +1,132 @@
+/** Kinds of tokens through a whole gateway: per route, with one principal, in audit and metrics, and across a reload. */
+import { writeFile } from "node:fs/promises";
+import t from "tap";
+import { exchange, PUBLIC_URL, startGateway } from "../support/gateway.ts";
+import { startIntrospection } from "../support/introspection.ts";
+import { startIssuer } from "../support/issuer.ts";
+import { proofKey, prove } from "../support/proof.ts";
+import { startUpstream } from "../support/upstream.ts";
+import { asksOnce, retryOf, stateOf, TRANSFER } from "./rounds.ts";
+
+const issuer = await startIssuer();
+t.teardown(() => issuer.close());
+const server = await startIntrospection();
+t.teardown(() => server.close());
+const upstream = await startUpstream(asksOnce);
+t.teardown(() => upstream.close());
+const folder = t.testdir({ secret: "first-secret\n" });
+const introspection = {
+  issuer: issuer.issuer,
+  url: server.url,
+  client: { basic: { id: "gw", secret: { file: `${folder}/secret` } } },
+};
+const authentication = {
+  issuers: [{ issuer: issuer.issuer, jwks: { url: issuer.jwksUrl } }],
+  introspection: [introspection],
+  dpop: { nonce: "required" },
+};
+const audiences = () => [`${PUBLIC_URL}/mcp`];
+const gateway = await startGateway(upstream.url, {
+  authentication,
+  admin: { listen: "127.0.0.1:0" },
+  routes: [
+    { path: "/mcp", upstream: { url: upstream.url } },
+    { path: "/signed", upstream: { url: upstream.url }, audiences: audiences(), authentication: { accept: ["jwt"] } },
+    { path: "/opaque", upstream: { url: upstream.url }, audiences: audiences(), authentication: { accept: ["introspection"] } },
+  ],
+});
+t.teardown(() => gateway.close(0));
+const aud = `${PUBLIC_URL}/mcp`;
+const alice = { sub: "alice", aud, client_id: "app" };
+server.tokens.set("opaque-alice", alice);
+const signed = await issuer.token(alice);
+
+t.test("a route takes the kinds that it accepts", async (t) => {
+  const list = { method: "tools/list" };
+  for (const [path, token, status] of [
+    ["/mcp", signed, 200],
+    ["/mcp", "opaque-alice", 200],
+    ["/signed", signed, 200],
+    ["/signed", "opaque-alice", 401],
+    ["/opaque", "opaque-alice", 200],
+    ["/opaque", signed, 401],
+  ] as const) {
+    const reply = await gateway.call(list, { path, token });
+    t.equal(reply.status, status, `${path} ${token.slice(0, 6)}`);
+    if (status === 401) t.equal(gateway.audit.at(-1)?.cause, "unknown_kind");
+  }
+});
+
+t.test("one person by two kinds is one principal if issuer, subject, client and tenant are equal", async (t) => {
+  server.tokens.set("opaque-other-app", { ...alice, client_id: "app2" });
+  server.tokens.set("opaque-no-app", { sub: "alice", aud });
+  const state = stateOf(await gateway.call(TRANSFER, { token: signed }));
+  for (const token of ["opaque-other-app", "opaque-no-app"]) {
+    const reply = await gateway.call(retryOf(state), { token });
+    t.equal(reply.json?.error?.data?.reason, "invalid_request_state", token);
+    t.equal(gateway.audit.at(-1)?.cause, "principal");
+  }
+  const reply = await gateway.call(retryOf(state), { token: "opaque-alice" });
+  t.equal(reply.json?.result?.resultType, "complete");
+  t.match(gateway.audit.at(-1), { authenticatedBy: "introspection", principal: { subject: "alice", client: "app" } });
+});
+
+t.test("a revoked token is refused when its answer is old, also in the middle of a round trip", async (t) => {
+  server.tokens.set("short", alice);
+  const state = stateOf(await gateway.call(TRANSFER, { token: "short" }));
+  server.tokens.delete("short");
+  gateway.clock.now += 30_000;
+  const reply = await gateway.call(retryOf(state), { token: "short" });
+  t.equal(reply.status, 401);
+  t.equal(gateway.audit.at(-1)?.cause, "inactive");
+});
+
+t.test("an endpoint that is down is 503 and never 401", async (t) => {
+  server.behaviour = "status-500";
+  const reply = await gateway.call(TRANSFER, { token: "opaque-new" });
+  t.match(reply, { status: 503, json: { error: { data: { reason: "issuer_unavailable" } } } });
+  t.equal(reply.headers["www-authenticate"], undefined);
+  t.equal(gateway.audit.at(-1)?.cause, "introspection_status");
+  server.behaviour = "ok";
+});
+
+t.test("a nonce of the gateway, asked for once and then good", async (t) => {
+  const key = await proofKey();
+  const token = await issuer.token({ ...alice, cnf: { jkt: key.thumbprint } });
+  const made = (claims = {}) => prove(key, { token, url: aud, now: gateway.clock.now, claims });
+  const send = async (proof: string) =>
+    gateway.call(TRANSFER, { headers: { authorization: `DPoP ${token}`, dpop: proof } });
+  for (const claims of [{}, { nonce: "A".repeat(35) }, { nonce: "" }]) {
+    const reply = await send(await made(claims));
+    t.equal(reply.status, 401);
+    t.match(reply.headers["www-authenticate"], /^DPoP error="use_dpop_nonce"/);
+    t.match(reply.headers["dpop-nonce"], /^[A-Za-z0-9_-]{35}$/);
+  }
+  const nonce = (await send(await made())).headers["dpop-nonce"];
+  const good = await made({ nonce });
+  t.equal((await send(good)).status, 200);
+  t.equal((await send(good)).headers["dpop-nonce"], undefined, "a replay is no question of nonces");
+  t.equal((await send(await made({ nonce }))).status, 200, "and the nonce serves again");
+  gateway.clock.now += 301_000;
+  const late = await send(await prove(key, { token: await issuer.token(), url: aud, now: gateway.clock.now }));
+  t.equal(late.status, 401);
+});
+
+t.test("another secret is taken up, and the old one is not used again", async (t) => {
+  await writeFile(`${folder}/secret`, "second-secret\n");
+  t.equal(await gateway.configure({}), true);
+  server.tokens.set("after", alice);
+  t.equal((await gateway.call(TRANSFER, { token: "after" })).status, 200);
+  const [, pair = ""] = (server.calls.at(-1)?.headers.authorization ?? "").split(" ");
+  t.equal(Buffer.from(pair, "base64").toString(), "gw:second-secret");
+  t.notMatch(gateway.logged(), /(first|second)-secret|opaque-alice/);
+});
+
+t.test("metrics count kinds and answers, with bounded labels", async (t) => {
+  const { body } = await exchange(gateway.adminUrl ?? "", { path: "/metrics", method: "GET" });
+  t.match(body, /sealgate_authentications_total\{route="\/mcp",kind="jwt",confirmed_by="dpop"\} 2/);
+  t.match(body, /sealgate_authentications_total\{route="\/opaque",kind="introspection",confirmed_by=""\} 1/);
+  t.match(body, /sealgate_introspections_total\{outcome="status"\} 1/);
+  t.match(body, /sealgate_refusals_total\{route="\/mcp",code="unauthorized",cause="proof_nonce"\}/);
+  t.notMatch(body, /opaque-|alice/);
+});

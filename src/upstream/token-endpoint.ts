@@ -108,7 +108,9 @@ export class TokenEndpoint {
   #refusalOf(error: unknown): Refusal {
     const code = codeOf(error);
     if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") return fault("too_large");
-    if (code?.startsWith("HPE_") === true) return fault("http");
+    // The parser's errors carry a code only for some of their causes.
+    if (code?.startsWith("HPE_") === true || (error instanceof Error && error.name === "HTTPParserError"))
+      return fault("http");
     const late =
       code?.endsWith("TIMEOUT") === true || (error instanceof Error && error.name === "TimeoutError");
     return new Refusal("credential_unavailable", late ? "grant_timeout" : "grant_unreachable");

@@ -23,8 +23,10 @@ const FILE = /^file:\/\//;
  * behind a drive, from the folder that a process is in on that drive.
  */
 const CLIMBS = /^(?:[a-z][:|])?\.{2,}[. ]*$/i;
-/** Segments that name the folder they stand in, which readers drop. */
-const STAYING = /([\\/])(?:\. *[\\/])+/g;
+/** Segments that name the folder they stand in, which readers drop, and parameters behind them. */
+const STAYING = /([\\/])(?:\. *(?:;[^\\/]*)?[\\/])+/g;
+/** What Windows takes for a slash where it writes names in one of its older code pages (best fit). */
+const LIKE_SLASHES = /[\u2044\u2215\u2216\u29f5\u29f8\u29f9]/g;
 /** How paths of other machines begin, behind the slash of the URI or without it: as shares, or by the names of Windows' objects. */
 const SHARE = /^(?:\/?[\\/]{2}|[\\/]\?\?[\\/])/;
 
@@ -84,8 +86,11 @@ function isClimbing(path: string): boolean {
   if (/\p{Cc}/u.test(path) || OVERLONG.test(path) || hasClimb(path)) return true;
   // Also full-width dots, and one character that stands for two. Stacked marks take quadratic time, and no name has
   // them.
-  return hasStackedMarks(path) || hasClimb(path.normalize("NFKC"));
+  return hasStackedMarks(path) || hasClimb(folded(path));
 }
+
+/** Characters of other widths, and such as count as a slash, as the ones that they are taken for. */
+const folded = (path: string): string => path.normalize("NFKC").replace(LIKE_SLASHES, "/");
 
 function hasClimb(path: string): boolean {
   return path.split(/[/\\?#;]/).some((segment) => CLIMBS.test(segment));
@@ -124,5 +129,5 @@ function namesMachine(uri: string): boolean {
   const rest = uri.slice("file://".length);
   if (!/^(?:localhost)?\/(?![/\\])/i.test(rest)) return true;
   const { texts } = layersOf(rest.replace(/^localhost/i, ""));
-  return texts.some((path) => SHARE.test(path.normalize("NFKC").replace(STAYING, "$1")));
+  return texts.some((path) => SHARE.test(folded(path).replace(STAYING, "$1")));
 }

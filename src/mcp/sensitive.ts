@@ -29,7 +29,7 @@ const ESCAPED_AS: ReadonlyMap<string, string> = new Map(
   Object.entries({ n: "\n", r: "\r", t: "\t", b: " ", f: " " }),
 );
 /** A member of an object with a string or a number, also in a text that is cut or only holds JSON. */
-const MEMBER = /(?<!\\)"((?:[^"\\]|\\.){1,512})"\s{0,16}:\s{0,16}(?:"((?:[^"\\]|\\.)*)|(-?\d[\d.eE+-]*))/gs;
+const MEMBER = /(?<!\\)"((?:[^"\\]|\\.)+)"\s*:\s*(?:"((?:[^"\\]|\\.)*)|(-?\d[\d.eE+-]*))/gs;
 /** No shape is shorter: `a@b.de`. */
 const SHORTEST = 6;
 const NOTHING: Sensitive = { credentials: new Set(), personal: new Set(), isWhole: true };

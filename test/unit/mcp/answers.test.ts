@@ -237,7 +237,7 @@ t.test("numbers are compared as they are written", async (t) => {
 
 t.test("roots stay where they are", async (t) => {
   const roots = (uri: string): string => JSON.stringify({ r: { roots: [{ uri }] } });
-  const good = ["file:///", "file:///home/x", "file:///C:/Users/x", "file:///c%3A/x", "file://localhost/a", "file:///a%20b/%D0%BF", "file:///a..b/c../..d/.git", "file:///100%25", "file:///a%2520b", "file:///home/./x", "file:///./x", "file:///.x//y", "file:///C:/.//b", "file:///C:/..x", "file:///a:..b", "file:///what%3F%3F/x", "file:///home//x"]; // biome-ignore format: one list
+  const good = ["file:///", "file:///home/x", "file:///C:/Users/x", "file:///c%3A/x", "file://localhost/a", "file:///a%20b/%D0%BF", "file:///a..b/c../..d/.git", "file:///100%25", "file:///a%2520b", "file:///home/./x", "file:///./x", "file:///.x//y", "file:///C:/.//b", "file:///C:/..x", "file:///a:..b", "file:///what%3F%3F/x", "file:///home//x", "file:///a\u2215b/c", "file:///;x//y", "file:///a/.;x//y"]; // biome-ignore format: one list
   for (const uri of good) t.equal(check(roots(uri)), roots(uri), uri);
   const climbing = [
     "file:///..",
@@ -266,6 +266,8 @@ t.test("roots stay where they are", async (t) => {
     "file:///C%3A..%5Cx",
     "file:///C|../x",
     "file:///\uff23\uff1a../x",
+    "file:///a/..\u2215b",
+    "file:///a\u2216..\u2044b",
     "..",
   ];
   for (const uri of climbing)
@@ -297,6 +299,9 @@ t.test("roots stay where they are", async (t) => {
     ["file:///\uff0fserver/share", "roots_host"],
     ["file:///%EF%BC%8F%EF%BC%8Fserver/share", "roots_host"],
     ["file:///\uff3c\uff3cserver/share", "roots_host"],
+    ["file:///\u2215server/share", "roots_host"],
+    ["file:///.;x//server/share", "roots_host"],
+    ["file:///%2e%3bx//server/share", "roots_host"],
   ];
   for (const [uri, detail] of others)
     t.throws(() => check(roots(uri)), { code: "invalid_input_responses", detail }, uri);

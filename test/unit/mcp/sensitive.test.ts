@@ -78,6 +78,8 @@ t.test("names and values whose letters are written as escapes of JSON", async (t
     ['{"u":"postgres:\\/\\/app:hunter2@db.internal\\/x"}', ["userinfo", "email"]],
     ['{"m":"zoe\\u0040b.example"}', ["email"]],
     ['Here it is: {"password": "hunter2"}', ["named"]],
+    [`{"password"${" ".repeat(500)}:${" ".repeat(500)}"hunter2"}`, ["named"]],
+    [`{"password${"_".repeat(1000)}":"hunter2"}`, ["named"]],
     ['[{"password":"hunter2"},', ["named"]],
     ['{"a":[[[[{"password":12345}]]]]}', ["named"]],
     ['{"note":"say \\"hi\\"","password":"a\\"b\\"c"}', ["named"]],
@@ -142,6 +144,6 @@ t.test("results: nothing hides behind a long text", async (t) => {
 });
 
 t.test("long states", async (t) => {
-  for (const unit of ["a", "eyJ", "eyJa.", "4111", "4 ", "a@", "a@a.", "+1 ", "://a:", "DE89", "bearer ", "sk-", "-----BEGIN ", "a=", "{", "[[", '{"a":', "a.", "123-", "A1 ", "xox", "é@"]) // biome-ignore format: one list
+  for (const unit of ["a", "eyJ", "eyJa.", "4111", "4 ", "a@", "a@a.", "+1 ", "://a:", "DE89", "bearer ", "sk-", "-----BEGIN ", "a=", "{", "[[", '{"a":', "a.", "123-", "A1 ", '\\"', '"a":"', '"\\', '"a":"\\', '"a" ', '"a" :', "\\u0022", '\\\\"', "xox", "é@"]) // biome-ignore format: one list
     t.doesNotThrow(() => found(unit.repeat((64 * 1024) / unit.length)), unit);
 });

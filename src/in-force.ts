@@ -106,8 +106,8 @@ export class InForce {
     const retired = this.#release;
     this.#held = opened;
     this.#release = release;
-    log.info({ sections: changedSections(before.loaded, next), secrets }, "configuration taken up");
     warnAnonymous(next.config, log);
+    log.info({ sections: changedSections(before.loaded, next), secrets }, "configuration taken up");
     warnUnfiltered(next.config, log, before.loaded.config);
     if (before.loaded.config.envelope.audience !== next.config.envelope.audience) {
       log.warn({}, "envelope.audience has changed: open rounds are refused");

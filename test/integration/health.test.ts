@@ -117,7 +117,7 @@ t.test("what a client makes up does not become a label", async (t) => {
   for (const method of ['x"} 1\nsealgate_fake 1', "made/up", "tools/call\u0000"])
     await sendAs(gateway, "1", { method }, { headers: { "mcp-method": "x" } });
   const { body } = await get(gateway, "/metrics");
-  t.notMatch(body, /made|fake/);
+  t.notMatch(body, /made\/up|fake/);
   t.equal(await metric(gateway, "sealgate_requests_total", { method: "other" }), 3);
 });
 

@@ -51,11 +51,14 @@ export interface DocumentReader {
   close(): void;
 }
 
-/** `timeout` in milliseconds covers the whole fetch, so a server that drips bytes is cut off, too. */
-export function createDocumentReader(timeout: number): DocumentReader {
+/**
+ * @param timeout milliseconds for the whole fetch, so a server that drips bytes is cut off, too
+ * @param resolve finds the addresses of a host that no operator wrote; the one that is judged is the one connected to
+ */
+export function createDocumentReader(timeout: number, resolve: Resolve = lookup): DocumentReader {
   const limits = { maxResponseSize: MAX_DOCUMENT_BYTES, headersTimeout: timeout, bodyTimeout: timeout };
   const open = new Agent({ ...limits, connect: { timeout } });
-  const guarded = new Agent({ ...limits, connect: { timeout, lookup: lookupPublic } });
+  const guarded = new Agent({ ...limits, connect: { timeout, lookup: publicOnly(resolve) } });
   const closing = new AbortController();
   return {
     async read(url, trusted) {
@@ -121,12 +124,15 @@ function faultOf(error: unknown): DocumentFault {
 
 const NOT_PUBLIC = "ERR_NOT_PUBLIC";
 
-/** Everything that is not the public internet (IANA special-purpose registries, RFC 6890); mapped IPv4 is judged as IPv4. */
+/**
+ * Everything that is not the public internet (IANA special-purpose registries, RFC 6890); mapped IPv4 is judged as IPv4. Of IPv6
+ * only 2000::/3 is given out as global unicast, so that whatever embeds IPv4 elsewhere (RFC 2765, RFC 6052) is not public.
+ */
 const INTERNAL = new BlockList();
 for (const range of [
   "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24",
   "192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3",
-  "::/96 64:ff9b::/96 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 2002::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8",
+  "::/3 2001::/23 2001:db8::/32 2002::/16 3fff::/20 4000::/2 8000::/1",
 ].flatMap((line) => line.split(" "))) {
   const [network = "", prefix = ""] = range.split("/");
   INTERNAL.addSubnet(network, Number(prefix), network.includes(":") ? "ipv6" : "ipv4");
@@ -135,6 +141,8 @@ for (const range of [
 /** Whether a literal IP address (no brackets) is a public one. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
+  // A zone names an interface of this machine.
+  if (address.includes("%")) return false;
   return family !== 0 && !INTERNAL.check(address, family === 6 ? "ipv6" : "ipv4");
 }
 
@@ -149,14 +157,23 @@ type LookupCallback = (
   family?: number,
 ) => void;
 
-/** `dns.lookup` that fails when any answer is internal: a name with one good and one bad address is an attack. */
-function lookupPublic(hostname: string, options: LookupOptions, callback: LookupCallback): void {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    const first = addresses?.[0];
-    if (error !== null || first === undefined) return callback(error ?? notPublic(), "", 0);
-    if (!addresses.every(({ address }) => isPublicAddress(address))) return callback(notPublic(), "", 0);
-    return options.all === true ? callback(null, addresses) : callback(null, first.address, first.family);
-  });
+/** `dns.lookup`, or what a test puts in its place. */
+export type Resolve = (
+  hostname: string,
+  options: LookupOptions & { readonly all: true },
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/** A lookup that fails when any answer is internal: a name with one good and one bad address is an attack. */
+function publicOnly(resolve: Resolve) {
+  return (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      const first = addresses?.[0];
+      if (error !== null || first === undefined) return callback(error ?? notPublic(), "", 0);
+      if (!addresses.every(({ address }) => isPublicAddress(address))) return callback(notPublic(), "", 0);
+      return options.all === true ? callback(null, addresses) : callback(null, first.address, first.family);
+    });
+  };
 }
 
 function notPublic(): NodeJS.ErrnoException {

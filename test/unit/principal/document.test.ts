@@ -29,6 +29,13 @@ t.test("which addresses are public", async (t) => {
     ["fd00::1", false],
     ["fe80::1", false],
     ["ff02::1", false],
+    ["::ffff:0:127.0.0.1", false],
+    ["64:ff9b::7f00:1", false],
+    ["3fff::1", false],
+    ["5f00::1", false],
+    ["4000::1", false],
+    ["fe80::1%lo", false],
+    ["2606:4700::1111%2", false],
     ["idp.example", false],
     ["", false],
   ];
@@ -49,4 +56,40 @@ t.test("a URL from a document reaches no internal address", async (t) => {
   ]) {
     await t.rejects(reader.read(`https://${host}:9/keys`, false), new DocumentError("address"), host);
   }
+});
+
+t.test("the address that was judged is the one connected to: one question for each read", async (t) => {
+  const asked: string[] = [];
+  const answers = [
+    ["93.184.215.14", "127.0.0.1"],
+    ["127.0.0.1"],
+    ["::ffff:169.254.169.254"],
+    ["10.1.2.3"],
+    [],
+  ];
+  const reader = createDocumentReader(1_000, (hostname, _options, callback) => {
+    asked.push(hostname);
+    const addresses = answers[asked.length - 1] ?? [];
+    callback(
+      null,
+      addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
+    );
+  });
+  t.teardown(() => reader.close());
+  for (const _ of answers) {
+    await t.rejects(reader.read("https://rebound.example:9/keys", false), new DocumentError("address"));
+  }
+  t.same(
+    asked,
+    answers.map(() => "rebound.example"),
+  );
+  // The honest neighbour gets as far as its public address, where nobody is to be reached from here.
+  const honest = createDocumentReader(50, (_hostname, _options, callback) =>
+    callback(null, [{ address: "93.184.215.14", family: 4 }]),
+  );
+  t.teardown(() => honest.close());
+  const fault = await honest
+    .read("https://idp.example:9/keys", false)
+    .catch((error: DocumentError) => error.fault);
+  t.match(fault, /^(unreachable|timeout)$/);
 });

@@ -35,13 +35,16 @@ export class ClaimError extends Error {
  * Maps verified claims; `issuer` is the configured string. Returns a frozen principal.
  *
  * A token without subject is refused, unless the issuer's settings say that a client stands for itself there (`absentSubject:
- * client`): then the client is the subject. Without client, too, it is nobody's.
+ * client`): then the client is the subject (RFC 9068 section 2.2), if the token has no `sub` either. Without client, too, it is
+ * nobody's.
  * Throws `ClaimError`.
  */
 export function principalOf(issuer: string, mapping: Mapping, claims: JWTPayload): Principal {
   const named = text(claims, [mapping.subject], "subject_claim");
   const client = text(claims, mapping.client, "client_claim");
-  const subject = named ?? (mapping.absentSubject === "client" ? client : undefined);
+  // A token that names a subject elsewhere is a user's, and a setting that does not find it must not make all users their client.
+  const isClients = mapping.absentSubject === "client" && member(claims, "sub") === undefined;
+  const subject = named ?? (isClients ? client : undefined);
   if (subject === undefined) throw new ClaimError("missing_subject");
   const tenant = text(claims, listed(mapping.tenant), "tenant_claim");
   return Object.freeze({

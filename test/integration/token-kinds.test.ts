@@ -31,8 +31,18 @@ const gateway = await startGateway(upstream.url, {
   admin: { listen: "127.0.0.1:0" },
   routes: [
     { path: "/mcp", upstream: { url: upstream.url } },
-    { path: "/signed", upstream: { url: upstream.url }, audiences: audiences(), authentication: { accept: ["jwt"] } },
-    { path: "/opaque", upstream: { url: upstream.url }, audiences: audiences(), authentication: { accept: ["introspection"] } },
+    {
+      path: "/signed",
+      upstream: { url: upstream.url },
+      audiences: audiences(),
+      authentication: { accept: ["jwt"] },
+    },
+    {
+      path: "/opaque",
+      upstream: { url: upstream.url },
+      audiences: audiences(),
+      authentication: { accept: ["introspection"] },
+    },
   ],
 });
 t.teardown(() => gateway.close(0));
@@ -57,19 +67,25 @@ t.test("a route takes the kinds that it accepts", async (t) => {
   }
 });
 
-t.test("one person by two kinds is one principal if issuer, subject, client and tenant are equal", async (t) => {
-  server.tokens.set("opaque-other-app", { ...alice, client_id: "app2" });
-  server.tokens.set("opaque-no-app", { sub: "alice", aud });
-  const state = stateOf(await gateway.call(TRANSFER, { token: signed }));
-  for (const token of ["opaque-other-app", "opaque-no-app"]) {
-    const reply = await gateway.call(retryOf(state), { token });
-    t.equal(reply.json?.error?.data?.reason, "invalid_request_state", token);
-    t.equal(gateway.audit.at(-1)?.cause, "principal");
-  }
-  const reply = await gateway.call(retryOf(state), { token: "opaque-alice" });
-  t.equal(reply.json?.result?.resultType, "complete");
-  t.match(gateway.audit.at(-1), { authenticatedBy: "introspection", principal: { subject: "alice", client: "app" } });
-});
+t.test(
+  "one person by two kinds is one principal if issuer, subject, client and tenant are equal",
+  async (t) => {
+    server.tokens.set("opaque-other-app", { ...alice, client_id: "app2" });
+    server.tokens.set("opaque-no-app", { sub: "alice", aud });
+    const state = stateOf(await gateway.call(TRANSFER, { token: signed }));
+    for (const token of ["opaque-other-app", "opaque-no-app"]) {
+      const reply = await gateway.call(retryOf(state), { token });
+      t.equal(reply.json?.error?.data?.reason, "invalid_request_state", token);
+      t.equal(gateway.audit.at(-1)?.cause, "principal");
+    }
+    const reply = await gateway.call(retryOf(state), { token: "opaque-alice" });
+    t.equal(reply.json?.result?.resultType, "complete");
+    t.match(gateway.audit.at(-1), {
+      authenticatedBy: "introspection",
+      principal: { subject: "alice", client: "app" },
+    });
+  },
+);
 
 t.test("a revoked token is refused when its answer is old, also in the middle of a round trip", async (t) => {
   server.tokens.set("short", alice);
@@ -108,7 +124,9 @@ t.test("a nonce of the gateway, asked for once and then good", async (t) => {
   t.equal((await send(good)).headers["dpop-nonce"], undefined, "a replay is no question of nonces");
   t.equal((await send(await made({ nonce }))).status, 200, "and the nonce serves again");
   gateway.clock.now += 301_000;
-  const late = await send(await prove(key, { token: await issuer.token(), url: aud, now: gateway.clock.now }));
+  const late = await send(
+    await prove(key, { token: await issuer.token(), url: aud, now: gateway.clock.now }),
+  );
   t.equal(late.status, 401);
 });
 

@@ -152,3 +152,36 @@ t.test("a principal cannot be changed", async (t) => {
   const principal = principalOf(ISSUER, mapping, { sub: "s", groups: ["a"] });
   t.ok(Object.isFrozen(principal) && Object.isFrozen(principal.groups) && Object.isFrozen(principal.scopes));
 });
+
+t.test("a token without subject: refused, or its client's where the issuer is configured so", async (t) => {
+  const asClient = { ...mapping, absentSubject: "client" } as const;
+  const table: [claims: Record<string, unknown>, strict: string, open: string][] = [
+    [{}, "missing_subject", "missing_subject"],
+    [{ client_id: "app" }, "missing_subject", "app"],
+    [{ azp: "app" }, "missing_subject", "app"],
+    [{ sub: null, client_id: "app" }, "missing_subject", "app"],
+    [{ sub: "u", client_id: "app" }, "u", "u"],
+    [{ sub: "", client_id: "app" }, "subject_claim", "subject_claim"],
+    [{ sub: 7, client_id: "app" }, "subject_claim", "subject_claim"],
+    [{ client_id: "" }, "client_claim", "client_claim"],
+  ];
+  const subjectOf = (by: typeof mapping, claims: Record<string, unknown>): string | undefined => {
+    let subject: string | undefined;
+    const fault = faultOf(() => {
+      subject = principalOf(ISSUER, by, claims).subject;
+    });
+    return fault ?? subject;
+  };
+  for (const [claims, strict, open] of table) {
+    t.equal(subjectOf(mapping, claims), strict, JSON.stringify(claims));
+    t.equal(subjectOf({ ...mapping, absentSubject: "refuse" } as typeof mapping, claims), strict);
+    t.equal(subjectOf(asClient, claims), open, JSON.stringify(claims));
+  }
+  const elsewhere = { ...asClient, subject: "oid" };
+  t.equal(
+    subjectOf(elsewhere, { sub: "u", client_id: "app" }),
+    "missing_subject",
+    "a user's token is no client's",
+  );
+  t.equal(subjectOf(elsewhere, { client_id: "app" }), "app");
+});

@@ -6,8 +6,8 @@ import { script } from "../redis/script.ts";
 import { MAX_LIFE_MS, MAX_TEXT_BYTES } from "./shelf.ts";
 
 const NAME_BYTES = 45;
-/** Texts that one answer carries. */
-const MAX_FOUND = 2_000;
+/** Bytes of texts that one answer carries: more than there can be, unless somebody else has filled the hash. */
+const MAX_FOUND_BYTES = 24 * 1024 * 1024;
 
 /** A server that is cut off from its master must not vouch for anything. */
 const BEGIN = `
@@ -41,7 +41,7 @@ return reply
 /** KEYS: the hash. ARGV: second halves of names; none for all. Returns as \`READ\`. */
 export const LOOK = script(`${BEGIN}
 local reply = {string.format('%.0f', now)}
-local wanted = {}
+local wanted, bytes = {}, 0
 for _, about in ipairs(ARGV) do wanted[about] = true end
 for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
   if #ARGV == 0 or wanted[string.sub(name, 24)] then
@@ -49,8 +49,9 @@ for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
     if text then
       reply[#reply + 1] = name
       reply[#reply + 1] = text
+      bytes = bytes + #text
     end
-    if #reply > ${2 * MAX_FOUND} then break end
+    if bytes > ${MAX_FOUND_BYTES} then break end
   end
 end
 return reply

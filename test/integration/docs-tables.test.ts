@@ -109,6 +109,7 @@ t.test("docs/operations.md lists the metrics there are, with their labels", asyn
   metrics.observe(record);
   metrics.redemption("redeemed");
   metrics.result("kept");
+  metrics.credential("/mcp", "assertion", "obtained");
   metrics.finding("/mcp", "elicitation/secret-field", "report");
   const { text } = await metrics.expose();
   const exposed = [...text.matchAll(/^# TYPE (\w+) \w+$/gm)].map(([, name = ""]) => {

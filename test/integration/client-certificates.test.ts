@@ -1,5 +1,6 @@
 /** Callers known by their client certificate, on the gateway's own TLS listener. */
 
+import { createHash, X509Certificate } from "node:crypto";
 import { copyFile, rename, writeFile } from "node:fs/promises";
 import { connect } from "node:tls";
 import t, { type Test } from "tap";
@@ -274,4 +275,68 @@ t.test("a certificate's caller outlives no day of its certificate", { skip }, as
   t.match(gateway.audit.at(-1)?.principal, { subject: "service-7" });
   gateway.clock.now += 100 * 365 * DAY;
   t.match(await secureCall(gateway.url, TRANSFER, { ...trust, ...shown(leaf) }), REFUSED);
+});
+
+t.test("a token that is bound to a certificate, beside that one and others", { skip }, async (t) => {
+  const issuer = await startIssuer();
+  t.teardown(() => issuer.close());
+  const issuers = [{ issuer: issuer.issuer, jwks: { url: issuer.jwksUrl } }];
+  for (const authentication of [{ issuers }, { issuers, clientCertificates: { subject: "san.uri" } }]) {
+    const { gateway, authority, trust, upstream } = await open(t, { authentication });
+    const mine = await authority.issue({ names: ["URI:spiffe://example.org/mine"] });
+    const other = await authority.issue({ names: ["URI:spiffe://example.org/mine"] });
+    const digest = createHash("sha256").update(new X509Certificate(mine.cert).raw).digest("base64url");
+    const token = await issuer.token({ aud: "https://gateway.test/mcp", cnf: { "x5t#S256": digest } });
+    const headers = { authorization: `Bearer ${token}` };
+    const agent = keptAlive({ ...trust, ...shown(mine) });
+    t.teardown(() => agent.destroy());
+    const withMine = () => secureCall(gateway.url, TRANSFER, {}, { headers, agent });
+    t.equal((await withMine()).status, 200);
+    t.match(
+      gateway.audit.at(-1)?.principal,
+      { issuer: issuer.issuer, subject: "u-1001" },
+      "the token says who",
+    );
+    t.equal(
+      (await secureCall(gateway.url, TRANSFER, { ...trust, ...shown(other) }, { headers })).status,
+      401,
+    );
+    t.equal((await secureCall(gateway.url, TRANSFER, trust, { headers })).status, 401, "a stolen one");
+    gateway.clock.now = Date.parse("2100-01-02");
+    t.equal((await withMine()).status, 401);
+    t.equal(upstream.arrived.length, 1);
+  }
+});
+
+t.test("plain headers of a proxy, only with the proxy's own certificate", { skip }, async (t) => {
+  const headers = {
+    ...{ issuer: "front", from: ["127.0.0.1"], user: "x-forwarded-user" },
+    proxyCertificate: { subject: "san.dns", names: ["proxy-?.example"] },
+  };
+  const authentication = { clientCertificates: { subject: "san.dns" }, forwarded: { headers } };
+  const { gateway, authority, trust, upstream } = await open(t, { authentication });
+  const proxy = await authority.issue({ names: ["DNS:proxy-1.example"] });
+  const call = (certificate: Certificate | undefined, user: string | undefined) =>
+    secureCall(
+      gateway.url,
+      TRANSFER,
+      { ...trust, ...(certificate && shown(certificate)) },
+      user === undefined ? {} : { headers: { "x-forwarded-user": user } },
+    );
+  t.equal((await call(proxy, "alice")).status, 200);
+  t.match(gateway.audit.at(-1)?.principal, { issuer: "front", subject: "alice" });
+  for (const [names, cause] of [
+    [["DNS:other.example"], "forwarded_proxy_certificate"],
+    [["DNS:proxy-1.example", "DNS:proxy-2.example"], "forwarded_proxy_certificate"],
+    [["URI:proxy-1.example"], "forwarded_proxy_certificate"],
+  ] as const) {
+    t.equal((await call(await authority.issue({ names }), "alice")).status, 401);
+    t.equal(gateway.audit.at(-1)?.cause, cause);
+  }
+  t.equal((await call(undefined, "alice")).status, 401, "without one");
+  t.equal((await call(proxy, undefined)).status, 401, "the proxy is nobody by its own certificate");
+  t.equal(gateway.audit.at(-1)?.cause, "no_token");
+  const late = await authority.issue({ names: ["DNS:proxy-1.example"], notAfter: "20240101000000Z" });
+  t.match(await call(late, "alice"), REFUSED);
+  t.equal(upstream.arrived.length, 1);
 });

@@ -124,26 +124,39 @@ function faultOf(error: unknown): DocumentFault {
 
 const NOT_PUBLIC = "ERR_NOT_PUBLIC";
 
-/**
- * Everything that is not the public internet (IANA special-purpose registries, RFC 6890); mapped IPv4 is judged as IPv4. Of IPv6
- * only 2000::/3 is given out as global unicast, so that whatever embeds IPv4 elsewhere (RFC 2765, RFC 6052) is not public.
- */
-const INTERNAL = new BlockList();
-for (const range of [
+function networks(...lists: string[]): BlockList {
+  const found = new BlockList();
+  for (const range of lists.flatMap((line) => line.split(" "))) {
+    const [network = "", prefix = ""] = range.split("/");
+    found.addSubnet(network, Number(prefix), network.includes(":") ? "ipv6" : "ipv4");
+  }
+  return found;
+}
+
+/** What is not the public internet (IANA special-purpose registries, RFC 6890). Node judges IPv4 mapped into IPv6 as IPv4. */
+const INTERNAL = networks(
   "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24",
   "192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3",
-  "::/3 2001::/23 2001:db8::/32 2002::/16 3fff::/20 4000::/2 8000::/1",
-].flatMap((line) => line.split(" "))) {
-  const [network = "", prefix = ""] = range.split("/");
-  INTERNAL.addSubnet(network, Number(prefix), network.includes(":") ? "ipv6" : "ipv4");
-}
+  "2001::/23 2001:db8::/32 2002::/16 3fff::/20",
+);
+const MAPPED = networks("::ffff:0:0/96");
+/** All of IPv6 that is given out as global unicast: what embeds IPv4 elsewhere (RFC 2765, RFC 6052) is not public. */
+const GLOBAL = networks("2000::/3");
 
 /** Whether a literal IP address (no brackets) is a public one. */
 export function isPublicAddress(address: string): boolean {
-  const family = isIP(address);
   // A zone names an interface of this machine.
   if (address.includes("%")) return false;
-  return family !== 0 && !INTERNAL.check(address, family === 6 ? "ipv6" : "ipv4");
+  switch (isIP(address)) {
+    case 4:
+      return !INTERNAL.check(address, "ipv4");
+    case 6:
+      return (
+        !INTERNAL.check(address, "ipv6") && (GLOBAL.check(address, "ipv6") || MAPPED.check(address, "ipv6"))
+      );
+    default:
+      return false;
+  }
 }
 
 function isPublicHost(url: string): boolean {

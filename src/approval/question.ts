@@ -172,8 +172,7 @@ const digest = (parts: readonly unknown[]): string =>
     .digest("base64url");
 
 function argumentsOf({ method, doc, params }: ApprovalCall): Node | undefined {
-  const node = method === "resources/read" ? undefined : doc.get(params, "arguments");
-  return node === undefined || doc.kind(node) === "null" ? undefined : node;
+  return method === "resources/read" ? undefined : doc.present(params, "arguments");
 }
 
 /** Members of the parameters that this version does not know; bound, and named nowhere. */

@@ -6,8 +6,10 @@ const given = <T>(setting: T | "off"): T | undefined => (setting === "off" ? und
 
 /** What is off has no bound. */
 export function callerLimits({ limits: { perPrincipal } }: Route): CallerLimits {
+  const { requests } = perPrincipal;
+  const points = given(requests?.points ?? "off");
   return {
-    requests: given(perPrincipal.requests),
+    requests: points === undefined || requests === undefined ? undefined : { points, per: requests.per },
     concurrent: given(perPrincipal.concurrent),
     streams: given(perPrincipal.streams),
     openRounds: given(perPrincipal.openRounds),

@@ -4,19 +4,19 @@ import type { Step } from "./json-schema.ts";
 import type { Report, Sound } from "./report.ts";
 
 interface Written {
-  readonly requests?: "off" | { readonly points: number; readonly per: number };
+  readonly requests?: { readonly points: number | "off"; readonly per: number };
 }
 
 /** Redis counts windows in whole seconds. */
 function checkWindow({ requests }: Written, path: readonly Step[], report: Report): void {
-  if (requests === undefined || requests === "off" || requests.per % 1_000 === 0) return;
+  if (requests === undefined || requests.per % 1_000 === 0) return;
   report.problem(
     [...path, "perPrincipal", "requests", "per"],
     "is no whole number of seconds, allowed such as 30s, 1m or 1h",
   );
 }
 
-const isSet = ({ requests }: Written): boolean => requests !== undefined && requests !== "off";
+const isSet = ({ requests }: Written): boolean => requests !== undefined && requests.points !== "off";
 
 /** All checks of limits. */
 export function checkLimits({ limits, routes, authentication, server }: Sound, report: Report): void {

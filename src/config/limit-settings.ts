@@ -6,13 +6,10 @@ const DAY = 24 * 3_600_000;
 const off = z.literal("off");
 
 const requests = z
-  .union([
-    off,
-    z.strictObject({
-      points: whole(1, 1_000_000).describe("So many requests."),
-      per: duration(1_000, DAY).describe("In so much time, in whole seconds."),
-    }),
-  ])
+  .strictObject({
+    points: z.union([off, whole(1, 1_000_000)]).describe("So many requests. off: any number."),
+    per: duration(1_000, DAY).prefault("1m").describe("In so much time, in whole seconds."),
+  })
   .describe(
     "Requests of one caller in a window of time, on all gateways together. Retries that go on with a chain are not counted; polls of tasks have a window of their own.",
   );
@@ -32,7 +29,7 @@ const openRounds = z
 export const limits = z.strictObject({
   perPrincipal: z
     .strictObject({
-      requests: requests.default("off"),
+      requests: requests.exactOptional(),
       concurrent: concurrent.default("off"),
       streams: streams.default("off"),
       openRounds: openRounds.default("off"),

@@ -270,7 +270,7 @@ t.test("a route has limits of its own, and counts for itself", async (t) => {
     routes: [
       route("/a", {}),
       route("/b", { requests: { points: 2, per } }),
-      route("/c", { requests: "off" }),
+      route("/c", { requests: { points: "off" } }),
     ],
   });
   t.teardown(() => gateway.close(0));

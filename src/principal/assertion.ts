@@ -97,12 +97,33 @@ export function createAssertions(terms: AssertionTerms, deps: AssertionDeps): As
 
   function principalFrom(claims: JWTPayload): Principal {
     try {
-      return principalOf(issuer, terms.claims, claims);
+      return principalOf(issuer, terms.claims, qualified(claims, terms.claims.subject));
     } catch (error) {
       if (!(error instanceof ClaimError)) throw error;
       throw new TokenFault(error.fault, { claims });
     }
   }
+}
+
+/**
+ * Claims whose `sub` tells apart two people of two issuers who have one name there. A gateway of this kind can be told to send the
+ * bare name in `sub`; `sub_id` always has both (RFC 9493 section 3.2.3).
+ * @throws ClaimError for a `sub_id` that is of another kind, or of somebody else than `sub`
+ */
+function qualified(claims: JWTPayload, subject: string): JWTPayload {
+  const { sub, sub_id: id } = claims;
+  if (id === undefined || subject !== "sub") return claims;
+  const {
+    format,
+    iss,
+    sub: name,
+  } = (typeof id === "object" && id !== null ? id : {}) as Record<string, unknown>;
+  if (format !== "iss_sub" || typeof iss !== "string" || typeof name !== "string" || iss.includes("#")) {
+    throw new ClaimError("subject_claim");
+  }
+  const both = `${iss}#${name}`;
+  if (sub !== both && sub !== name) throw new ClaimError("subject_claim");
+  return { ...claims, sub: both };
 }
 
 function keysOf({ issuer, jwks }: AssertionTerms, { keySets, jwksFiles }: AssertionDeps): OpenKeys {

@@ -178,6 +178,16 @@ t.test("signed assertions", async (t) => {
     ["assertion_expired", await asserted({ iat: now - 200, exp: now - 150 })],
     ["assertion_issued_in_future", await asserted({ iat: now + 200, exp: now + 230 })],
     ["assertion_missing_subject", await asserted({ sub: undefined, anonymous: true })],
+    ["assertion_subject_claim", await asserted({ sub_id: "alice" })],
+    ["assertion_subject_claim", await asserted({ sub_id: { format: "opaque", id: "alice" } })],
+    [
+      "assertion_subject_claim",
+      await asserted({ sub_id: { format: "iss_sub", iss: "https://a", sub: "alice" } }),
+    ],
+    [
+      "assertion_subject_claim",
+      await asserted({ sub: "a#b", sub_id: { format: "iss_sub", iss: "https://a#a", sub: "b" } }),
+    ],
     ["assertion_unknown_issuer", await asserted({}, issuer)],
     ["assertion_unknown_key", await asserted({ iss: front.issuer }, issuer)],
     ["assertion_malformed", ["x-sealgate-assertion", "alice"]],
@@ -199,8 +209,16 @@ t.test("signed assertions", async (t) => {
   const stranger = await asserted({ sub: "https://login.example#bob" });
   t.match(await send(ELSEWHERE, stranger, retryOf(state)), { status: 400 });
   t.equal(gateway.audit.at(-1)?.cause, "principal");
-  const owner = await asserted({ tenant: "acme", iat: now + 5, exp: now + 50 });
-  t.match((await send(ELSEWHERE, owner, retryOf(state))).json.result, JSON.parse(DONE), "by a fresh one");
+  // The bare name in sub: whose issuer it is of stands beside it.
+  const plain = (iss: string) =>
+    asserted({ sub: "alice", tenant: "acme", sub_id: { format: "iss_sub", iss, sub: "alice" } });
+  t.match(await send(ELSEWHERE, await plain("https://other.example"), retryOf(state)), { status: 400 });
+  t.equal(gateway.audit.at(-1)?.cause, "principal");
+  const owner = await plain("https://login.example");
+  t.match((await send(ELSEWHERE, owner)).json.result, { resultType: "input_required" });
+  t.match(gateway.audit.at(-1)?.principal, { subject: "https://login.example#alice" });
+  const fresh = await asserted({ tenant: "acme", iat: now + 5, exp: now + 50 });
+  t.match((await send(ELSEWHERE, fresh, retryOf(state))).json.result, JSON.parse(DONE), "by a fresh one");
 });
 
 t.test("an assertion from a listed gateway only", async (t) => {

@@ -10,6 +10,7 @@ import type { Held } from "./held.ts";
 import { logError } from "./log.ts";
 import { warnAnonymous } from "./openings.ts";
 import { openSettings, type ProcessParts, type Settings, warnUnfiltered } from "./settings.ts";
+import { signsUnknown } from "./upstream/assertion-keys.ts";
 
 /** The answers have left by then, and only records are missing. */
 const LAST_RECORDS_MS = 1_000;
@@ -111,6 +112,12 @@ export class InForce {
     warnUnfiltered(next.config, log, before.loaded.config);
     if (before.loaded.config.envelope.audience !== next.config.envelope.audience) {
       log.warn({}, "envelope.audience has changed: open rounds are refused");
+    }
+    if (signsUnknown(before.signer, opened.value.signer)) {
+      log.warn(
+        {},
+        "assertions are signed by a key that was not published before: servers may not know it yet",
+      );
     }
     const judgement = !isDeepStrictEqual(judgedBy(before.loaded), judgedBy(next));
     for (const listener of this.#listeners) listener({ settings: opened.value, judgement });

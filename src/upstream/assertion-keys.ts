@@ -17,6 +17,8 @@ export interface PublicKeySet {
 /** The ring, opened. */
 export interface AssertionSigner {
   readonly keySet: PublicKeySet;
+  /** `kid` of the key that signs. */
+  readonly kid: string;
   /** Signs claims as they are, as a JWT with `typ` at+jwt (RFC 9068 section 2.1) and the thumbprint of its key as `kid`. */
   sign(claims: JWTPayload): Promise<string>;
 }
@@ -44,8 +46,18 @@ export async function openAssertionSigner(
   const { key, alg, kid } = signing;
   return {
     keySet: { keys: opened.map(({ jwk }) => jwk) },
+    kid,
     sign: (claims) => new SignJWT(claims).setProtectedHeader({ alg, typ: "at+jwt", kid }).sign(key),
   };
+}
+
+/** Whether `after` signs with a key that `before` had not published: servers that keep the set from then do not know it yet. */
+export function signsUnknown(
+  before: AssertionSigner | undefined,
+  after: AssertionSigner | undefined,
+): boolean {
+  if (before === undefined || after === undefined) return false;
+  return !before.keySet.keys.some(({ kid }) => kid === after.kid);
 }
 
 async function publicHalf(key: KeyObject, alg: string): Promise<{ readonly kid: string; readonly jwk: JWK }> {

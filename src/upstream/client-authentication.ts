@@ -23,6 +23,7 @@ const ASSERTION_SECONDS = 60;
  * @param secret what `loadMaterial` read for it: the secret, or PEM of a private key that signs
  * @param endpoint the default audience of its JWTs
  * @param now milliseconds since the epoch
+ * @throws Error for a key that signs nothing here, which `loadMaterial` rules out
  */
 export function openClient(
   client: Client,
@@ -41,7 +42,8 @@ export function openClient(
   }
   const { id, audience = endpoint } = client.privateKeyJwt;
   const key = createPrivateKey(secret);
-  const alg = algorithmOf(key) ?? "none";
+  const alg = algorithmOf(key);
+  if (alg === undefined) throw new Error("the key of a client signs nothing here");
   return async () => {
     const iat = Math.floor(now() / 1000);
     const claims = { iss: id, sub: id, aud: audience, iat, exp: iat + ASSERTION_SECONDS, jti: randomUUID() };

@@ -149,13 +149,12 @@ function expiryOf(token: string): number | undefined {
 }
 
 /**
- * Whether a granted token is the caller's, as far as it can be read: one that is a JWT with `sub` must have the subject of the token
- * that was exchanged, or of the principal where that one cannot be read. So no chain goes on as somebody else.
+ * Whether a granted token is the caller's, as far as it can be read: a JWT must have the subject of the token that was exchanged,
+ * or of the principal where that one cannot be read. So no chain goes on as somebody else.
  */
 function isOf(granted: string, subjectToken: string, { principal }: Caller): boolean {
-  const subject = claimsOf(granted)?.["sub"];
-  if (subject === undefined) return true;
-  return subject === (claimsOf(subjectToken)?.["sub"] ?? principal.subject);
+  const claims = claimsOf(granted);
+  return claims === undefined || claims["sub"] === (claimsOf(subjectToken)?.["sub"] ?? principal.subject);
 }
 
 /** Of a JWT, unverified: the caller's was verified before, the other came from the endpoint itself. */

@@ -23,6 +23,8 @@ interface Scene {
   readonly token: (claims?: Record<string, unknown>) => Promise<string>;
   /** What the server made of each request's assertion: its claims, or why it is none. */
   readonly verified: (JWTPayload | string)[];
+  /** The keys that it starts with. */
+  readonly first: Readonly<Record<string, string>>;
   /** The section, with these keys; the first one signs unless told otherwise. */
   assertions(keys: Readonly<Record<string, string>>, primary?: string): Promise<Record<string, unknown>>;
   readonly routes: (assertion?: object) => unknown[];
@@ -86,6 +88,7 @@ async function setUp(
     gateway,
     upstream,
     verified,
+    first,
     token: (claims = {}) => issuer.token({ sub: "u-1001", aud, client_id: "app", ...claims }),
     async assertions(keys, primary) {
       await put(keys);
@@ -224,8 +227,8 @@ t.test(
 );
 
 t.test("a rotation loses no request, also one that is on its way", async (t) => {
-  const { gateway, upstream, assertions, token, verified } = await setUp(t);
-  const keys = { one: pem(), two: p256() };
+  const { gateway, upstream, assertions, token, verified, first } = await setUp(t);
+  const keys = { ...first, two: p256() };
   const sign = async (): Promise<unknown> => {
     gateway.clock.now += 31_000;
     const iat = Math.floor(gateway.clock.now / 1000);
@@ -262,6 +265,10 @@ t.test("a rotation loses no request, also one that is on its way", async (t) => 
     [],
   );
   t.equal((await gateway.send({ method: "GET", path: KEY_SET })).json.keys.length, 1);
+  const warning = /signed by a key that was not published before/;
+  t.notMatch(gateway.logged(), warning);
+  t.ok(await gateway.configure({ assertions: await assertions({ three: pem() }) }), "all at once");
+  t.match(gateway.logged(), warning);
 });
 
 t.test(

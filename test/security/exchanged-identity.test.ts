@@ -117,6 +117,7 @@ for (const [name, change, code, reason] of [
   ],
   ["a header of its own", { instead: () => ({ access_token: "x\r\nx-admin: 1" }) }, 502, "credential_fault"],
   ["a token of somebody else", { instead: () => tokenOf("u-2002") }, 403, "credential_refused"],
+  ["a token without sub", { instead: () => tokenOf(undefined) }, 403, "credential_refused"],
   ["a token of nobody", { instead: () => tokenOf("") }, 403, "credential_refused"],
   ["a token whose sub is no text", { instead: () => tokenOf(["u-1001"]) }, 403, "credential_refused"],
 ] satisfies [string, { fate?: typeof honest; instead?: Instead }, number, string][]) {

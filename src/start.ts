@@ -178,6 +178,7 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       });
       serveVerbs(admin, {
         desk: overrides,
+        approvals,
         needs,
         routes: () => inForce.settings.loaded.config.routes.map((route) => route.path),
         token: () => inForce.settings.loaded.secrets.adminToken,

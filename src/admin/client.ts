@@ -2,6 +2,7 @@
  * The admin verbs from outside, for commands. What comes back need not be of a gateway: entries are parsed, and what is shown of the
  * rest is printable and short.
  */
+import { MOST_SHOWN, parseShown, type ShownApproval } from "../approval/presented.ts";
 import { MAX_ENTRIES, MAX_ENTRY_BYTES } from "../overrides/entry.ts";
 import type { GrantOrder, RevocationOrder } from "../overrides/orders.ts";
 import { type Presented, parsePresented } from "../overrides/shown.ts";
@@ -74,6 +75,41 @@ export async function removeThere(place: AdminPlace, kind: Kind, id: string): Pr
   return entry === undefined ? undefined : entryOf(place, entry, UNSURE);
 }
 
+/**
+ * Calls that wait for others, or approvals that are remembered, oldest first.
+ * @throws AdminRefused, also for anything that is no list of them
+ */
+export async function listApprovalsThere(
+  place: AdminPlace,
+  kind: "waiting" | "remembered",
+): Promise<ShownApproval[]> {
+  const list = (await ask(place, "GET", "/v1/approvals"))?.[kind];
+  if (!Array.isArray(list) || list.length > MOST_SHOWN) throw foreign(place);
+  return list.map((value) => approvalOf(place, value));
+}
+
+/**
+ * Says yes or no to a call that waits, or forgets an approval.
+ * @returns it, or undefined where there is none
+ * @throws AdminRefused
+ */
+export async function decideThere(
+  place: AdminPlace,
+  id: string,
+  decision: "approve" | "deny" | "forget",
+  by: string,
+): Promise<ShownApproval | undefined> {
+  const path = `/v1/approvals/${encodeURIComponent(id)}`;
+  const shown = await ask(place, "POST", path, { decision, by }, true);
+  return shown === undefined ? undefined : approvalOf(place, shown, UNSURE);
+}
+
+function approvalOf(place: AdminPlace, value: unknown, more = ""): ShownApproval {
+  const shown = parseShown(value);
+  if (shown === undefined) throw foreign(place, more);
+  return shown;
+}
+
 function entryOf(place: AdminPlace, value: unknown, more = ""): Presented {
   const entry = parsePresented(value);
   if (entry === undefined) throw foreign(place, more);
@@ -83,12 +119,13 @@ function entryOf(place: AdminPlace, value: unknown, more = ""): Presented {
 const foreign = ({ url }: AdminPlace, more = ""): AdminRefused =>
   new AdminRefused(`${url} does not answer as a gateway does${more}`);
 
-/** Sends a request, and reads the object that is answered; undefined where a DELETE finds nothing. @throws AdminRefused */
+/** Sends a request, and reads the object that is answered; undefined where what it is about is not there. @throws AdminRefused */
 async function ask(
   { url, token, timeoutMs = TIMEOUT_MS }: AdminPlace,
   method: "GET" | "POST" | "DELETE",
   path: string,
   body?: unknown,
+  mayMiss = method === "DELETE",
 ): Promise<Record<string, unknown> | undefined> {
   let response: Response;
   let text: string;
@@ -114,7 +151,7 @@ async function ask(
   const value = parsed(text);
   if (response.ok && value !== undefined) return value;
   const said = typeof value?.["error"] === "string" ? `: ${printable(value["error"])}` : "";
-  if (response.status === 404 && method === "DELETE" && said.endsWith("no such entry")) return undefined;
+  if (response.status === 404 && mayMiss && said.endsWith("no such entry")) return undefined;
   if (response.status === 401) throw new AdminRefused(`${url} does not accept the token of --token-file`);
   if (response.status === 404) {
     throw new AdminRefused(

@@ -3,6 +3,8 @@
  * `admin.token`. Every request has to bring it; what is changed is on record. No page of another origin can send that header.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { ApprovalsDesk } from "../approval/approvals.ts";
+import { ShelfUnavailable } from "../approval/shelf.ts";
 import type { AdminAction, AdminRecord } from "../audit/admin-record.ts";
 import type { Needs } from "../capability/needs.ts";
 import { parseDuration } from "../config/units.ts";
@@ -17,6 +19,7 @@ import {
   OverridesUnavailable,
 } from "../overrides/overrides.ts";
 import { present } from "../overrides/shown.ts";
+import { addApprovalVerbs } from "./approval-verbs.ts";
 import { carriesToken } from "./token.ts";
 
 const MAX_BODY_BYTES = 16 * 1024;
@@ -27,6 +30,7 @@ const NO_ROUTE = "route is the path of no route of this gateway";
 /** What the verbs work with. */
 export interface VerbSources {
   readonly desk: OverridesDesk;
+  readonly approvals: ApprovalsDesk;
   readonly needs: Needs;
   /** Paths of the routes in force. */
   readonly routes: () => readonly string[];
@@ -51,7 +55,7 @@ export function serveVerbs(app: FastifyInstance, sources: VerbSources): void {
 
 function addVerbs(
   scope: FastifyInstance,
-  { desk, needs, routes, token, audit, log, now }: VerbSources,
+  { desk, approvals, needs, routes, token, audit, log, now }: VerbSources,
 ): void {
   const record = (request: FastifyRequest, action: AdminAction, rest: Partial<AdminRecord>): void => {
     const { id: requestId, ip: address } = request;
@@ -146,13 +150,16 @@ function addVerbs(
   scope.delete("/grants/:id", (request, reply) =>
     change(request, reply, "ungrant", () => desk.remove("grant", idOf(request), WHO)),
   );
+  addApprovalVerbs(scope, { approvals, record, causeOf: (error) => answerTo(error)?.cause });
   scope.all("/*", (_request, reply) => reply.code(404).send({ error: "not found" }));
   scope.setErrorHandler((error: Error & { readonly statusCode?: number }, request, reply) => {
     const answer = answerTo(error);
     const status = answer?.status ?? error.statusCode ?? 500;
     // An order that could not even be read is an attempt all the same.
     const action = ACTIONS[`${request.method} ${request.routeOptions.url}`];
-    if (action !== undefined && status < 500) record(request, action, { outcome: "refused", cause: "order" });
+    // What failed was recorded where it was tried.
+    const unread = status < 500 && (answer === undefined || answer.cause === "order");
+    if (action !== undefined && unread) record(request, action, { outcome: "refused", cause: "order" });
     if (answer !== undefined) return reply.code(status).send({ error: answer.text });
     if (status < 500) return reply.code(status).send({ error: TEXTS[status] ?? "the request is malformed" });
     log.error({ requestId: request.id, err: logError(error) }, "admin request failed");
@@ -165,6 +172,7 @@ const ACTIONS: Readonly<Record<string, AdminAction>> = {
   "POST /v1/grants": "grant",
   "DELETE /v1/revocations/:id": "unrevoke",
   "DELETE /v1/grants/:id": "ungrant",
+  "POST /v1/approvals/:id": "approve",
 };
 
 const TEXTS: Readonly<Record<number, string>> = {
@@ -180,7 +188,7 @@ function answerTo(
   if (error instanceof OrderRefused) return { status: 400, text: error.message, cause: "order" };
   if (error instanceof OverridesFull) return { status: 409, text: error.message, cause: "full" };
   if (error instanceof OverridesBusy) return { status: 503, text: error.message, cause: "busy" };
-  if (error instanceof OverridesUnavailable)
+  if (error instanceof OverridesUnavailable || error instanceof ShelfUnavailable)
     return {
       status: 503,
       text: "the store cannot be used now; look at the list before you try again",

@@ -89,7 +89,7 @@ interface Entries {
 
 const SHAPES = { remembered, waiting } as const;
 
-/** @param until milliseconds, by the store's clock. Undefined for what would be too large */
+/** @param until milliseconds, by the store's clock. Undefined for what nobody could read back, or would be too large */
 export function sealEntry<N extends ShelfName>(
   { keys, audience, now, random }: Sealing,
   name: N,
@@ -97,6 +97,7 @@ export function sealEntry<N extends ShelfName>(
   entry: Entries[N],
   until: number,
 ): string | undefined {
+  if (!SHAPES[name].safeParse(entry).success) return undefined;
   const key = keys.ring.sealer(now() / 1_000);
   const plain = Buffer.from(JSON.stringify([LABEL, name, nameOf(place), until, entry]), "utf8");
   const nonce = random(NONCE_BYTES);

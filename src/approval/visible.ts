@@ -53,9 +53,15 @@ export interface Quoted {
 /**
  * Quotes the beginning of an untrusted text.
  * @param most characters of it that are shown; with escapes at most four times as many bytes
+ * @param medium a terminal makes no links that lead elsewhere than they say
  * @param place `alone` where nothing follows on the line: only there letters that run from right to left move nothing else
  */
-export function quote(text: string, most: number, place: "alone" | "amid"): Quoted {
+export function quote(
+  text: string,
+  most: number,
+  place: "alone" | "amid",
+  medium: "app" | "terminal" = "app",
+): Quoted {
   // A character is two units at most.
   const head = text.slice(0, 2 * most);
   const characters = Array.from(head);
@@ -73,7 +79,7 @@ export function quote(text: string, most: number, place: "alone" | "amid"): Quot
     );
   };
   let escaped = print(shown, odd, 4 * most);
-  for (const linking of [JOINTS, SIGNS]) {
+  for (const linking of medium === "app" ? [JOINTS, SIGNS] : []) {
     if (linkIn(escaped.text) === undefined) break;
     escaped = print(shown, (at) => odd(at) || linking.test(shown[at] ?? ""), 4 * most);
   }

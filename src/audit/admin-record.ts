@@ -17,4 +17,12 @@ export interface AdminRecord {
 }
 
 /** What can be done; `unknown` where the token was refused before anybody looked. */
-export type AdminAction = "revoke" | "unrevoke" | "grant" | "ungrant" | "unknown";
+export type AdminAction =
+  | "revoke"
+  | "unrevoke"
+  | "grant"
+  | "ungrant"
+  | "approve"
+  | "deny"
+  | "forget"
+  | "unknown";

@@ -1,4 +1,5 @@
 /** All commands there are. */
+import { APPROVAL_COMMANDS } from "./approval-commands.ts";
 import type { Command } from "./command.ts";
 import { CONFIGURATION_COMMANDS } from "./configuration-commands.ts";
 import { GATEWAY_COMMANDS } from "./gateway-commands.ts";
@@ -11,4 +12,5 @@ export const COMMANDS: readonly Command[] = [
   ...CONFIGURATION_COMMANDS,
   ...KEY_COMMANDS,
   ...OVERRIDE_COMMANDS,
+  ...APPROVAL_COMMANDS,
 ];

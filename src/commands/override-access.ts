@@ -3,11 +3,11 @@
  * admin listener of one of them, which is the only way to a gateway with the memory store.
  */
 import { userInfo } from "node:os";
-import { AdminRefused, listThere, removeThere, setThere } from "../admin/client.ts";
+import { type AdminPlace, AdminRefused, listThere, removeThere, setThere } from "../admin/client.ts";
 import { callerIssuers } from "../config/caller-issuers.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { loadFile, SecretError, secretLine } from "../config/secret.ts";
-import { loadKeyring } from "../keyring.ts";
+import { type Keyring, loadKeyring } from "../keyring.ts";
 import {
   type GrantOrder,
   lifetimesOf,
@@ -79,7 +79,11 @@ export function whoami(given: Given): string {
 export const checkOrder = (order: object): RevocationOrder | GrantOrder =>
   "target" in order ? parseRevocationOrder(order) : parseGrantOrder(order);
 
-async function openAccess(given: Given): Promise<Access> {
+/** How a command gets there: by a configuration, or by the listener of a gateway. */
+export type Way = { readonly loaded: LoadedConfig } | { readonly place: AdminPlace };
+
+/** @throws UsageError, ConfigError, ConfigFileError */
+export async function wayOf(given: Given): Promise<Way> {
   const [config, admin, tokenFile] = ["config", "admin", "token-file"].map((name) => given.get(name));
   if ((config === undefined) === (admin === undefined))
     throw new UsageError(
@@ -88,29 +92,49 @@ async function openAccess(given: Given): Promise<Access> {
   if ((admin === undefined) !== (tokenFile === undefined))
     throw new UsageError("--admin and --token-file go together");
   return config === undefined
-    ? await throughListener(admin ?? "", tokenFile ?? "")
-    : await throughRedis(await loadConfig(config, process.env));
+    ? { place: await listenerAt(admin ?? "", tokenFile ?? "") }
+    : { loaded: await loadConfig(config, process.env) };
 }
 
-async function throughRedis(loaded: LoadedConfig): Promise<Access> {
-  const { config, secrets } = loaded;
+async function openAccess(given: Given): Promise<Access> {
+  const way = await wayOf(given);
+  return "loaded" in way ? await throughRedis(way.loaded) : throughListener(way.place);
+}
+
+/** What commands write to Redis with. @throws UsageError where a configuration shares nothing */
+export function sharingOf({ config, secrets }: LoadedConfig): {
+  readonly ring: Keyring;
+  readonly keyPrefix: string;
+} {
   const { redis, keys } = config;
   if (config.redemption.store !== "redis" || redis === undefined || keys === undefined) {
     throw new UsageError(
       "redemption.store is memory, so only the process itself can be told: use --admin URL and --token-file FILE, with admin.token set",
     );
   }
-  const ring = loadKeyring(secrets.keys, keys.primary, keys.next);
-  const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const desk = await createRedisOverrides({
+  return { ring: loadKeyring(secrets.keys, keys.primary, keys.next), keyPrefix: redis.keyPrefix };
+}
+
+/** The overrides in the Redis of a configuration, for one command. */
+export async function redisOverridesOf(loaded: LoadedConfig): Promise<RedisOverrides> {
+  const { ring, keyPrefix } = sharingOf(loaded);
+  return await createRedisOverrides({
     target: redisTarget(loaded),
-    keyPrefix: redis.keyPrefix,
-    signing: () => ({ ring, audience: config.envelope.audience }),
-    lifetimes: () => lifetimesOf(config),
-    log: quiet,
+    keyPrefix,
+    signing: () => ({ ring, audience: loaded.config.envelope.audience }),
+    lifetimes: () => lifetimesOf(loaded.config),
+    log: QUIET,
     now: Date.now,
     follow: false,
   });
+}
+
+/** Commands say themselves what is wrong. */
+export const QUIET = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+async function throughRedis(loaded: LoadedConfig): Promise<Access> {
+  const { config } = loaded;
+  const desk = await redisOverridesOf(loaded);
   return {
     issuers: callerIssuers(config.authentication).map(({ issuer }) => issuer),
     routes: config.routes.map(({ path }) => path),
@@ -142,7 +166,7 @@ function warnOfKey(desk: RedisOverrides): void {
     );
 }
 
-async function throughListener(admin: string, tokenFile: string): Promise<Access> {
+async function listenerAt(admin: string, tokenFile: string): Promise<AdminPlace> {
   const url = URL.parse(admin);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:"))
     throw new UsageError("--admin is not a URL such as http://127.0.0.1:9090");
@@ -160,7 +184,10 @@ async function throughListener(admin: string, tokenFile: string): Promise<Access
     }
     throw error;
   }
-  const place = { url: url.origin, token };
+  return { url: url.origin, token };
+}
+
+function throughListener(place: AdminPlace): Access {
   const nameOf = { revocation: "revocations", grant: "grants" } as const;
   return {
     issuers: [],

@@ -1,7 +1,8 @@
 /** The commands that set what all replicas share: revocations, grants and denials. Part of `commands.ts`. */
 import type { Command } from "./command.ts";
 
-const WHERE = {
+/** How a command gets to what replicas share. */
+export const WHERE = {
   config: { value: "FILE", text: "The configuration; its Redis is told, gateways need not run." },
   admin: {
     value: "URL",
@@ -21,16 +22,18 @@ const WHO = {
   tenant: { value: "ID", text: "With --principal: only in this tenant." },
 } as const;
 
-const SAID = {
+/** What is said beside. */
+export const SAID = {
   reason: { value: "TEXT", text: "Why, for whoever lists it; up to 256 characters." },
   by: { value: "NAME", text: "Who; up to 64 characters. Default: the user of the system." },
 } as const;
 
-const PLACE = "(--config FILE | --admin URL --token-file FILE)";
+/** `WHERE` in a usage. */
+export const PLACE = "(--config FILE | --admin URL --token-file FILE)";
 const WHOSE = "--principal SUBJECT [--issuer ISSUER] [--client ID] [--tenant ID]";
 
-/** @param none what it means that there is nothing to take back, where something is taken back */
-const exitsOf = (none?: string): Command["exits"] => [
+/** Exit codes. @param none what it means that there is nothing to take back, where something is taken back */
+export const exitsOf = (none?: string): Command["exits"] => [
   "ok",
   "usage",
   ...(none === undefined ? [] : [["data", none] as const]),

@@ -46,10 +46,10 @@ function whatOf(entry: Presented): string {
 }
 
 /** A terminal obeys what is not printable. */
-const clean = (value: string): string => value.replace(/\p{C}/gu, "?");
+export const clean = (value: string): string => value.replace(/\p{C}/gu, "?");
 
 /** JSON in which all that is not printable is escaped, not only what JSON wants to be. */
-function jsonOf(value: unknown): string {
+export function jsonOf(value: unknown): string {
   const text = JSON.stringify(value, null, 2).replace(/[^\P{C}\n]/gu, (character) =>
     Array.from({ length: character.length }, (_, at) => {
       const unit = character.charCodeAt(at).toString(16).padStart(4, "0");

@@ -187,7 +187,7 @@ t.test("Redis killed in between", async (t) => {
     () => b.approvals.waitingFor(quorum, bobs),
     () => b.approvals.waiting(id, quorum, bobs),
   ])
-    await t.rejects(work(), { code: "store_unavailable" });
+    await t.rejects(async () => void (await work()), { code: "store_unavailable" });
   await redis.start();
   t.equal(await a.approvals.recall(remembering, call), undefined, "it came back empty");
   t.equal(await b.approvals.vote(id, quorum, bobs, true), "closed");

@@ -104,12 +104,15 @@ t.test("docs/operations.md lists the metrics there are, with their labels", asyn
     cause: "unexpected",
     state: "redeemed",
     principal: { anonymous: true },
+    authenticatedBy: "jwt",
     latencyMs: 1,
   };
   metrics.observe(record);
   metrics.redemption("redeemed");
+  metrics.introspection("active");
   metrics.result("kept");
   metrics.credential("/mcp", "assertion", "obtained");
+  metrics.approval(["ask"], "asked");
   metrics.finding("/mcp", "elicitation/secret-field", "report");
   const { text } = await metrics.expose();
   const exposed = [...text.matchAll(/^# TYPE (\w+) \w+$/gm)].map(([, name = ""]) => {

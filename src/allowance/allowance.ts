@@ -105,6 +105,7 @@ export class Allowance {
   #counted = false;
   #isRetry = false;
   #view: View | undefined;
+  #over = false;
 
   constructor(all: Allowances, limits: CallerLimits, caller: string) {
     this.#all = all;
@@ -146,7 +147,7 @@ export class Allowance {
     const what = kind === "poll" ? "polls" : "requests";
     const waiting = this.#blockedFor(what);
     if (waiting > 0) throw rateLimited(what, waiting);
-    if (mayAsk && openRounds !== undefined) this.#view ??= this.#all.counts.rounds.look(this.#caller);
+    if (mayAsk && openRounds !== undefined) this.#look();
     const [ms] = await Promise.all([
       requests === undefined ? 0 : this.#all.counts.windows.count(requests, this.#caller, what),
       this.#view?.ready,
@@ -164,9 +165,7 @@ export class Allowance {
     if (openRounds === undefined) return;
     const { rounds } = this.#all.counts;
     if (begun) {
-      const view = this.#view ?? rounds.look(this.#caller);
-      this.#view = view;
-      if (view.count() >= openRounds) throw new Refusal("open_rounds_limited", "caller_rounds");
+      if (this.#look().count() >= openRounds) throw new Refusal("open_rounds_limited", "caller_rounds");
     }
     rounds.opened(this.#caller, chain, begun);
   }
@@ -188,7 +187,15 @@ export class Allowance {
 
   /** The request is over. */
   end(): void {
+    this.#over = true;
     this.#view?.end();
+  }
+
+  #look(): View {
+    this.#view ??= this.#all.counts.rounds.look(this.#caller);
+    // The client has left already, and nobody will say so again.
+    if (this.#over) this.#view.end();
+    return this.#view;
   }
 
   #blockedFor(what: Counted): number {

@@ -57,6 +57,11 @@ export class OpenRounds {
     this.#now = now;
   }
 
+  /** Callers who have a request under way that looks at their chains. */
+  get watched(): number {
+    return this.#views.size;
+  }
+
   /** Begins to look at a caller's chains. */
   look(caller: string): View {
     // What changes here from now on is not in what Redis answers: on one link it is asked first.

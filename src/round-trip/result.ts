@@ -25,7 +25,7 @@ export interface SealedRound {
 /**
  * Checks the questions of an `input_required` result and seals its state.
  * @param before the claims of the state that this request redeemed, if it was a retry
- * @throws Refusal `upstream_fault`, `missing_capability`, `question_forbidden`, `round_limit`, `store_unavailable`, and
+ * @throws Refusal `upstream_fault`, `missing_capability`, `question_forbidden`, `round_limit`, `open_rounds_limited`, `store_unavailable`, and
  *   `invalid_request_state` for a chain, a caller or a route that was revoked while the server worked on it
  */
 export function sealRound(
@@ -59,8 +59,8 @@ export function sealRound(
 
 /**
  * Seals the gateway's own question for consent, which begins a chain. No server has been asked anything.
- * @throws Refusal `round_limit`, `store_unavailable`, `invalid_request_state` for a caller or a route that is revoked, and
- *   `question_forbidden` for a question that no answer could bring back
+ * @throws Refusal `round_limit`, `open_rounds_limited`, `store_unavailable`, `invalid_request_state` for a caller or a route that is
+ *   revoked, and `question_forbidden` for a question that no answer could bring back
  */
 export function sealConsent(
   context: RoundTripContext,
@@ -72,6 +72,7 @@ export function sealConsent(
   const claims = { ...nextClaims(context, call, undefined, [question], undefined), approval };
   const token = seal(context.keys.ring, context.audience, claims, context.random);
   if (token.length > context.maxTokenBytes) throw new Refusal("question_forbidden", "approval_too_large");
+  call.journey.allowance?.openRound(claims, true);
   return { token, claims };
 }
 

@@ -233,6 +233,22 @@ t.test("open rounds: calls that are under way together open no more than allowed
   t.equal(replies.filter((reply) => reasonOf(reply) === "open_rounds_limited").length, 9);
 });
 
+t.test("open rounds: a question for consent takes a place, and with the answer gives it back", async (t) => {
+  const authorization = {
+    default: "allow",
+    policies: [{ id: "ask", effect: "approve", tools: ["transfer"] }],
+  };
+  const complete: Script = (arrived, response) => result(arrived, response, '{"content":[]}');
+  const { gateway, upstream } = await open(t, { openRounds: 1 }, complete, { authorization });
+  const asked = await gateway.call(TRANSFER);
+  t.equal(reasonOf(await gateway.call(TRANSFER)), "open_rounds_limited");
+  t.equal(upstream.arrived.length, 0, "no server has been asked");
+  const [key = ""] = Object.keys(asked.json.result.inputRequests);
+  const yes = { [key]: { action: "accept", content: { approve: true } } };
+  t.equal((await gateway.call(retryOf(stateOf(asked), yes))).status, 200);
+  t.match(stateOf(await gateway.call(TRANSFER)), /^sg1/);
+});
+
 t.test("polls of tasks have a window of their own", async (t) => {
   const server = createTaskServer();
   const upstream = await startUpstream(server.script);

@@ -84,12 +84,11 @@ export function readAnnotations(
 }
 
 function readHeader(doc: JsonText, annotation: Node, type: Node | undefined): string {
-  if (doc.kind(annotation) !== "string" || !doc.wellFormed(annotation)) throw new AnnotationError("kind");
-  const name = doc.string(annotation);
+  const name = doc.text(annotation);
+  if (name === undefined) throw new AnnotationError("kind");
   if (name === "") throw new AnnotationError("empty");
   if (!TOKEN.test(name)) throw new AnnotationError("token");
-  const known = type !== undefined && doc.kind(type) === "string" && doc.wellFormed(type);
-  if (!known || !TYPES.has(doc.string(type))) throw new AnnotationError("type");
+  if (!TYPES.has(doc.text(type) ?? "")) throw new AnnotationError("type");
   return `mcp-param-${name.toLowerCase()}`;
 }
 

@@ -43,7 +43,8 @@ export interface ServerTask {
 }
 
 /**
- * Reads a task; null counts as absent. Questions stand nowhere but in a task that says it waits for them, and a state nowhere at all.
+ * Reads a task. Questions stand nowhere but in a task that says it waits for them, and a state nowhere at all; null counts as none of
+ * either, and as no result and no error.
  * @param mustBeTask false for acknowledgements, which say nothing of the task
  * @throws Refusal `upstream_fault`
  */

@@ -7,6 +7,7 @@ import { COMMANDS } from "../../src/commands/commands.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { generateSecret } from "../../src/key-secret.ts";
+import { selfSigned } from "../support/certificates.ts";
 import { anchors, fences, links, page, pages, ROOT, spans } from "../support/markdown.ts";
 
 const PAGES = pages();
@@ -29,21 +30,30 @@ function references(node: unknown, setting = ""): { setting: string; kind: "file
   });
 }
 
+/** One certificate for all pages, its own authority. */
+const certificate = selfSigned(t, ["DNS:gateway.test"]);
+
+/** What stands in the file or variable that a setting refers to. */
+async function standIn(setting: string): Promise<string | undefined> {
+  if (["secret", "password", "bearer", "value"].includes(setting)) return generateSecret();
+  if (["cert", "clientCa"].includes(setting)) return (await certificate).cert;
+  return setting === "key" ? (await certificate).key : undefined;
+}
+
 /** Loads a shown configuration, with stand-ins for the secrets it refers to. */
 async function problemsOf(t: Test, yaml: string): Promise<readonly string[]> {
   const folder = t.testdir({});
   const env: Record<string, string> = {};
   for (const { setting, kind, name } of references(parseDocument(yaml).contents)) {
-    if (!["secret", "password", "bearer", "value"].includes(setting)) {
-      return [`there is no stand-in for ${setting}: ${name}`];
-    }
+    const text = await standIn(setting);
+    if (text === undefined) return [`there is no stand-in for ${setting}: ${name}`];
     if (kind === "env") {
-      env[name] = generateSecret();
+      env[name] = text;
       continue;
     }
     const file = join(folder, name);
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, generateSecret(), { mode: 0o600 });
+    writeFileSync(file, text, { mode: 0o600 });
   }
   const file = join(folder, "sealgate.yaml");
   writeFileSync(file, yaml);

@@ -1,8 +1,10 @@
 /** One gateway behind another: the one in front signs who its caller is, the one behind takes its word and nobody else's. */
 import { generateKeyPairSync } from "node:crypto";
 import t from "tap";
+import { parse } from "yaml";
 import { PUBLIC_URL, startGateway } from "../support/gateway.ts";
 import { startIssuer } from "../support/issuer.ts";
+import { blocks, fitted } from "../support/recipe.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { asksOnce, DONE, INNER, retryOf, stateOf, TRANSFER } from "./rounds.ts";
 
@@ -43,17 +45,16 @@ t.test("a round trip through both, and the user in the records of both", async (
     routes: routes(server.url),
   });
   t.teardown(() => front.close(0));
-  const back = await startGateway(server.url, {
-    authentication: {
-      forwarded: {
-        assertion: {
-          issuer: FRONT,
-          jwks: { url: `${front.url}/.well-known/jwks.json` },
-          from: ["127.0.0.1"],
-        },
-      },
-    },
-  });
+  // What the recipe shows.
+  const [, page = ""] = blocks("behind-a-gateway.md", "yaml");
+  const authentication = parse(
+    fitted(page, {
+      "https://front.example.com/.well-known/jwks.json": `${front.url}/.well-known/jwks.json`,
+      "https://front.example.com": FRONT,
+      "https://sealed.internal.example/mcp": `${PUBLIC_URL}/mcp`,
+    }),
+  );
+  const back = await startGateway(server.url, { authentication });
   t.teardown(() => back.close(0));
   t.ok(await front.configure({ routes: routes(`${back.url}/mcp`) }));
 

@@ -101,7 +101,7 @@ function checkSection(sections: Sound, report: Report, used: boolean): void {
   const known = !report.lost(["assertions", "ring"]) && !report.lost(["assertions", "primary"]);
   if (known && !ring.some(({ id }) => id === primary))
     report.problem(["assertions", "primary"], "is not the id of a key in assertions.ring");
-  if (!used && !report.lost(["routes"]))
+  if (!used && sections.routes !== undefined && !report.lost(["routes"]))
     report.warning(["assertions"], "signs nothing: no route has an assertion as its credential");
 }
 

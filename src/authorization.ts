@@ -12,6 +12,7 @@ import type { Config } from "./config/schema.ts";
 import { compileGlobs, type Glob, isEverything } from "./glob.ts";
 import { MRTR_METHODS, TASK_METHODS } from "./mcp/methods.ts";
 import { readUri, type UriReading } from "./mcp/resource-uri.ts";
+import { fold } from "./mcp/twins.ts";
 import type { Principal } from "./principal/principal.ts";
 import { createScopeHierarchy, createScopeRules, type ScopeHierarchy, type ScopeRules } from "./scopes.ts";
 import { compilePrincipal, compileResources } from "./selectors.ts";
@@ -82,6 +83,9 @@ export const BY_OPEN_METHOD = "(open)";
 export const BY_DOT_SEGMENT = "(dot segment)";
 /** The same for a uri with control characters, escapes of escapes of escapes, or a heap of combining marks. */
 export const BY_UNREADABLE = "(unreadable)";
+
+/** The same for a method that another reader may take for one that users are asked about. */
+export const BY_SPELLING = "(method spelling)";
 
 type Policy = Config["authorization"]["policies"][number];
 
@@ -171,6 +175,7 @@ export function createAuthorizer(authorization: Config["authorization"]): Author
     const open = isOpenMethod(operation.method);
     const deny = first(open ? denyMethods : denies);
     if (deny !== undefined) return { allowed: false, policy: deny.id };
+    if (demands.length > 0 && isMisspelt(operation.method)) return { allowed: false, policy: BY_SPELLING };
     if (open) return { allowed: true, policy: BY_OPEN_METHOD };
     if (uri?.unjudgeable !== undefined) {
       return {
@@ -283,6 +288,10 @@ function compile(policy: Policy, as: "allow" | "deny"): CompiledPolicy {
     },
   };
 }
+
+/** `Tools/Call` names no tool, so it could not be asked about. */
+const isMisspelt = (method: string): boolean =>
+  !MRTR_METHODS.has(method) && MRTR_METHODS.has(fold(method.trim()));
 
 const isAsked = (method: string): boolean => MRTR_METHODS.has(method);
 const isGranted = (method: string): boolean => MRTR_METHODS.has(method) || TASK_METHODS.has(method);

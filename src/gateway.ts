@@ -10,7 +10,14 @@
 import type { FastifyReply } from "fastify";
 import { admit } from "./admission.ts";
 import type { Allowances, Kind } from "./allowance/allowance.ts";
-import { askConsent, filledOf, noteConsent, refuseConsent, rememberConsent } from "./approval/asking.ts";
+import {
+  askConsent,
+  countConsent,
+  filledOf,
+  noteConsent,
+  refuseConsent,
+  rememberConsent,
+} from "./approval/asking.ts";
 import { type Consent, type Consents, judgeConsent } from "./approval/consent.ts";
 import { offeredEdits, offeredHeaders } from "./approval/offers.ts";
 import { auditArguments, auditChain, auditMethod } from "./audit/record.ts";
@@ -233,15 +240,17 @@ async function forward(
   if (judged.refusal !== undefined) throw judged.refusal;
   judgeParams(journey, doc, call.params, annotationsOf(call));
   // approval
-  const consent = await judgeConsent(gateway.roundTrip, gateway.consents, call, judged.approvals, retry);
+  const judging = judgeConsent(gateway.roundTrip, gateway.consents, call, judged.approvals, retry);
+  const consent = judging instanceof Promise ? await judging : judging;
   if (consent.kind === "ask") return askConsent(gateway, call, consent, reply);
-  if (consent.kind !== "free") noteConsent(gateway, call, consent);
+  if (consent.kind !== "free") noteConsent(call, consent);
   // credential, before anything is spent: one that cannot be had leaves the state as good as it was
   const isOver = consent.kind === "refused" || consent.kind === "vote";
   const obtained = isOver ? undefined : obtain(journey);
   const credential = obtained instanceof Promise ? await obtained : obtained;
   const spent = retry.kind === "retry" ? await spend(gateway, call, retry.claims) : undefined;
   if (spent !== undefined && "again" in spent) return repeat(gateway, call, spent.again, reply);
+  if (consent.kind !== "free") countConsent(gateway, consent);
   if (isOver) throw await refuseConsent(gateway, call, consent);
   // upstream
   const offered = offersOf(gateway, call, consent);

@@ -55,7 +55,7 @@ function askedBody(id: string, { key, message, requestedSchema }: ApprovalQuesti
 }
 
 /** Takes down what the user was asked and has said, and lets the call run on it if it is to run. */
-export function noteConsent({ metrics }: Gateway, call: Call, consent: Judged): void {
+export function noteConsent(call: Call, consent: Judged): void {
   const { journey } = call;
   const action = actionOf(consent);
   const given = consent.kind === "given" ? consent.by : undefined;
@@ -70,9 +70,13 @@ export function noteConsent({ metrics }: Gateway, call: Call, consent: Judged): 
     ...(consent.kind === "vote" ? { waiting: consent.id } : {}),
   };
   if (consent.kind === "given") call.consent = consent.approval;
-  if (action === undefined) return;
-  journey.draft.answers = [action];
-  metrics.approval(consent.question.policies, action);
+  if (action !== undefined) journey.draft.answers = [action];
+}
+
+/** Counts an answer, once its state is spent: repeats of it are none. */
+export function countConsent({ metrics }: Gateway, consent: Judged): void {
+  const action = actionOf(consent);
+  if (action !== undefined) metrics.approval(consent.question.policies, action);
 }
 
 /** What the user did; undefined where this request brought no answer. */

@@ -64,32 +64,45 @@ export type Consent =
       readonly claims: Claims;
     } & Consulted);
 
+const FREE: Consent = { kind: "free" };
+
 /**
- * Judges a call that policy allows.
+ * Judges a call that policy allows; at once, where nobody is asked.
  * @param ids of the approve policies that match it (`Decision.approvals`)
  * @param retry what its state turned out to be
  * @throws Refusal `invalid_request_state` for a state whose consent is not that to what policy asks for now,
  *   `invalid_input_responses` for an answer that is neither yes nor no, `missing_capability`, `question_forbidden`,
  *   `approval_pending`, `store_unavailable`, `too_many_requests`
  */
-export async function judgeConsent(
+export function judgeConsent(
   context: RoundTripContext,
   consents: Consents,
   call: Call,
   ids: readonly string[],
   retry: Retry,
-): Promise<Consent> {
+): Consent | Promise<Consent> {
   const sealed = retry.kind === "retry" ? retry.claims.approval : undefined;
-  if (ids.length === 0 && sealed === undefined) return { kind: "free" };
+  if (ids.length === 0 && sealed === undefined) return FREE;
   const hints = call.target === undefined ? undefined : call.journey.route.seen.hintsOf(call.target.name);
   const demanded = consents.policies.demanded(ids, hints);
-  if (demanded.length === 0 && sealed === undefined) return { kind: "free" };
-  if (retry.kind !== "retry") return first(context, consents, call, demanded);
-  const shown =
-    sealed === undefined ? undefined : await shownBefore(consents, call, retry.claims, sealed, demanded);
+  if (demanded.length === 0 && sealed === undefined) return FREE;
+  return retry.kind === "retry"
+    ? judgeRetry(context, consents, call, demanded, retry.claims)
+    : first(context, consents, call, demanded);
+}
+
+async function judgeRetry(
+  context: RoundTripContext,
+  consents: Consents,
+  call: Call,
+  demanded: readonly ApprovePolicy[],
+  claims: Claims,
+): Promise<Consent> {
+  const { approval: sealed } = claims;
+  const shown = sealed && (await shownBefore(consents, call, claims, sealed, demanded));
   if (sealed !== undefined && shown !== undefined) {
     if (sealed.given) return { kind: "given", approval: sealed, ...shown };
-    return answered(consents, call, retry.claims, { ...sealed, given: true }, shown);
+    return answered(consents, call, claims, { ...sealed, given: true }, shown);
   }
   // Where nothing is asked any more there is nothing to ask again: whoever calls starts over.
   if (demanded.length === 0) throw new Refusal("invalid_request_state", "approval");

@@ -8,6 +8,7 @@ import {
   BY_DEFAULT,
   BY_DOT_SEGMENT,
   BY_OPEN_METHOD,
+  BY_SPELLING,
   BY_UNREADABLE,
   createAuthorizer,
   type Decision,
@@ -206,6 +207,7 @@ const WORDS: Readonly<Record<string, string>> = {
   [BY_DEFAULT]: "by authorization.default, since no policy matches",
   [BY_OPEN_METHOD]: "since the method is open to every caller; what it returns is filtered",
   [BY_DOT_SEGMENT]: "since patterns cannot judge a uri with dot segments",
+  [BY_SPELLING]: "since users are asked about the method that is spelled otherwise",
   [BY_UNREADABLE]: "since patterns cannot judge a uri that is not read by all in one way",
 };
 

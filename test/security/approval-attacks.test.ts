@@ -369,6 +369,17 @@ t.test("channels in which nobody is asked", async (t) => {
       t.equal(scene.bytesUp(), before);
     }
   }
+  // A method that some server may read as the other.
+  for (const method of ["Tools/Call", "tools/Call", "TOOLS/CALL", "tools/call ", "prompts/Get"]) {
+    const message = { ...TRANSFER, method };
+    const headers = { "mcp-method": method.trim() };
+    const before = scene.bytesUp();
+    const reply = await scene.gateway.call(message, { token: scene.owner, headers });
+    t.ok(reply.status >= 400, reply.body);
+    const older = await send(`{"jsonrpc":"2.0","id":1,${call.replace("tools/call", method)}}`, plain);
+    t.ok(older.status >= 400, older.body);
+    t.equal(scene.bytesUp(), before);
+  }
   // Tasks are asked about before there is one, and others' methods name no tool.
   const capabilities = { elicitation: { form: {} }, extensions: { "io.modelcontextprotocol/tasks": {} } };
   const task = { ...TRANSFER, params: { ...TRANSFER.params, task: { ttl: 60_000 } } };

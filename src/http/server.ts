@@ -154,11 +154,6 @@ export function buildServer(parts: ServerParts): Server {
     if (pathOf(request.raw.url ?? "") !== route.config.path) throw new Refusal("not_found", "path_spelling");
     reply.headers(checkOrigin(headers, reach));
     if (draining) throw new Refusal("shutting_down", "draining", { headers: CLOSE });
-    const { rawHeaders, socket } = request.raw;
-    const { metadataUrl } = route;
-    const address = socket.remoteAddress ?? "";
-    const handshake = connections.handshakeOf(socket);
-    const peer = peers.of({ rawHeaders, headers, address, handshake, metadataUrl });
     if (request.method === "OPTIONS" && headers.has("access-control-request-method")) {
       await reply.code(204).headers(preflightHeaders(headers)).send();
       journey.finish({ outcome: "preflight" });
@@ -178,6 +173,11 @@ export function buildServer(parts: ServerParts): Server {
         journey.judge([{ rule: "http/accept", detail: "accept" }], refuse);
       }
     }
+    const { rawHeaders, socket } = request.raw;
+    const { metadataUrl } = route;
+    const address = socket.remoteAddress ?? "";
+    const handshake = connections.handshakeOf(socket);
+    const peer = peers.of({ rawHeaders, headers, address, handshake, metadataUrl });
     const { principal, kind, confirmedBy } = await authenticator.authenticate(
       { headers, method: request.method, peer },
       {

@@ -80,7 +80,8 @@ export function quote(
   };
   let escaped = print(shown, odd, 4 * most);
   for (const linking of medium === "app" ? [JOINTS, SIGNS] : []) {
-    if (linkIn(escaped.text) === undefined) break;
+    // With its quotes, which a link may end at.
+    if (linkIn(`\`${escaped.text}\``) === undefined) break;
     escaped = print(shown, (at) => odd(at) || linking.test(shown[at] ?? ""), 4 * most);
   }
   const whole = escaped.count === characters.length && head.length === text.length;

@@ -19,7 +19,8 @@ export type ClaimFault =
   | "groups_claim"
   | "groups_overage"
   | "scope_claim"
-  | "confirmation_claim";
+  | "confirmation_claim"
+  | "proof_not_checked";
 
 export class ClaimError extends Error {
   override readonly name = "ClaimError";
@@ -32,7 +33,7 @@ export class ClaimError extends Error {
 }
 
 /**
- * Maps verified claims; `issuer` is the configured string. Returns a frozen principal.
+ * Maps verified claims, without `cnf` (`splitBinding` takes it out); `issuer` is the configured string. Returns a frozen principal.
  *
  * A token without subject is refused, unless the issuer's settings say that a client stands for itself there (`absentSubject:
  * client`): then the client is the subject (RFC 9068 section 2.2), if the token has no `sub` either. Without client, too, it is
@@ -40,6 +41,8 @@ export class ClaimError extends Error {
  * Throws `ClaimError`.
  */
 export function principalOf(issuer: string, mapping: Mapping, claims: JWTPayload): Principal {
+  // Bound to a key or a certificate (RFC 7800), and handed on by somebody who has not looked: a stolen one, until shown otherwise.
+  if (Object.hasOwn(claims, "cnf")) throw new ClaimError("proof_not_checked");
   const named = text(claims, [mapping.subject], "subject_claim");
   const client = text(claims, mapping.client, "client_claim");
   // A token that names a subject elsewhere is a user's, and a setting that does not find it must not make all users their client.

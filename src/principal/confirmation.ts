@@ -3,6 +3,7 @@
  * proof (RFC 9449), or both, and then both must hold. Pure. A binding that is not understood is no binding that could be checked, so
  * such a token is refused, and never taken for a plain one.
  */
+import type { JWTPayload } from "jose";
 import { ClaimError } from "./claims.ts";
 
 /** See the file's header. At least one is there. */
@@ -18,13 +19,17 @@ const MEMBERS: Readonly<Record<string, keyof Binding>> = { "x5t#S256": "certific
 const DIGEST = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
 /**
- * Reads `cnf` of verified claims.
- * @returns undefined for a token that is bound to nothing
+ * Takes `cnf` out of verified claims, for `principalOf`, and reads it.
+ * @returns no `binding` for a token that is bound to nothing
  * @throws ClaimError `confirmation_claim` for everything that is not exactly one or both of the known members
  */
-export function bindingOf(claims: object): Binding | undefined {
-  if (!Object.hasOwn(claims, "cnf")) return undefined;
-  const cnf: unknown = Reflect.get(claims, "cnf");
+export function splitBinding(claims: JWTPayload): { binding: Binding | undefined; rest: JWTPayload } {
+  if (!Object.hasOwn(claims, "cnf")) return { binding: undefined, rest: claims };
+  const { cnf, ...rest } = claims;
+  return { binding: readBinding(cnf), rest };
+}
+
+function readBinding(cnf: unknown): Binding {
   if (typeof cnf !== "object" || cnf === null || Array.isArray(cnf))
     throw new ClaimError("confirmation_claim");
   const members = Object.entries(cnf as Record<string, unknown>).map(([name, value]) => {

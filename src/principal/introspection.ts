@@ -7,7 +7,7 @@ import type { Config } from "../config/schema.ts";
 import type { Log } from "../log.ts";
 import type { Authentication } from "../upstream/client-authentication.ts";
 import { ClaimError, ownerByClaims, principalOf } from "./claims.ts";
-import { bindingOf } from "./confirmation.ts";
+import { splitBinding } from "./confirmation.ts";
 import {
   type CredentialAuthenticator,
   CredentialFault,
@@ -139,13 +139,13 @@ export function createIntrospectionAuthenticator(
 function judge(config: IntrospectionConfig, claims: JWTPayload, token: string): Judged {
   try {
     checkToken(claims, config.issuer, token);
-    const binding = bindingOf(claims);
+    const { binding, rest } = splitBinding(claims);
     // Said to be bound to a key, and not to which: it must not pass for a plain one.
     const { token_type: type } = claims;
     if (typeof type === "string" && type.toLowerCase() === "dpop" && binding?.key === undefined) {
       throw new ClaimError("confirmation_claim");
     }
-    const principal = principalOf(config.issuer, config.claims, claims);
+    const principal = principalOf(config.issuer, config.claims, rest);
     return { claims, good: goodToken("introspection", principal, binding, config), fault: "" };
   } catch (error) {
     if (error instanceof AnswerFault) return { claims, good: undefined, fault: error.message };

@@ -9,7 +9,7 @@ import type { Config } from "../config/schema.ts";
 import type { Log } from "../log.ts";
 import { checkToken, detailOf, peekIssuer, SIGNATURES, signedClaims, TokenFault } from "./access-token.ts";
 import { ClaimError, ownerByClaims, principalOf } from "./claims.ts";
-import { bindingOf } from "./confirmation.ts";
+import { splitBinding } from "./confirmation.ts";
 import { type CredentialAuthenticator, CredentialFault, IssuerUnavailable } from "./credential.ts";
 import { fileKeys, type IssuerKeys } from "./jwks.ts";
 import { KeySets, type OpenKeys } from "./key-sets.ts";
@@ -140,8 +140,8 @@ export function createJwtAuthenticator(
 
 function goodByClaims(config: IssuerConfig, claims: JWTPayload): GoodToken {
   try {
-    const binding = bindingOf(claims);
-    return goodToken("jwt", principalOf(config.issuer, config.claims, claims), binding, config);
+    const { binding, rest } = splitBinding(claims);
+    return goodToken("jwt", principalOf(config.issuer, config.claims, rest), binding, config);
   } catch (error) {
     if (!(error instanceof ClaimError)) throw error;
     throw new TokenFault(error.fault, { claims });

@@ -29,7 +29,7 @@ export function obtain(journey: Journey): Credential | undefined | Promise<Crede
 function accessTokenOf({ principal, headers, draft }: Journey): string | undefined {
   const by = draft.authenticatedBy;
   if (principal.anonymous || (by !== "jwt" && by !== "introspection")) return undefined;
-  const authorization = parseAuthorization(headers.get("authorization"));
+  const authorization = parseAuthorization(headers.get("authorization"), true);
   return authorization.kind === "token" ? authorization.token : undefined;
 }
 

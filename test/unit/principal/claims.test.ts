@@ -58,6 +58,9 @@ t.test("a claim of another shape is refused, not skipped", async (t) => {
     [{ _claim_names: { groups: "src1" } }, "groups_overage"],
     [{ scope: 7 }, "scope_claim"],
     [{ scope: [null] }, "scope_claim"],
+    [{ cnf: { jkt: "A".repeat(43) } }, "proof_not_checked"],
+    [{ cnf: null }, "proof_not_checked"],
+    [{ cnf: undefined }, "proof_not_checked"],
   ];
   for (const [claims, fault] of table) {
     t.equal(

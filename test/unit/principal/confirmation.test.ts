@@ -1,7 +1,8 @@
 import t from "tap";
 import { ClaimError } from "../../../src/principal/claims.ts";
-import { bindingOf } from "../../../src/principal/confirmation.ts";
+import { splitBinding } from "../../../src/principal/confirmation.ts";
 
+const bindingOf = (claims: Record<string, unknown>) => splitBinding(claims).binding;
 const A = "A".repeat(43);
 const B = `${"b".repeat(42)}8`;
 
@@ -11,6 +12,14 @@ t.test("what a token is bound to", async (t) => {
   t.same(bindingOf({ cnf: { jkt: A } }), { key: A });
   t.same(bindingOf({ cnf: { "x5t#S256": B } }), { certificate: B });
   t.same(bindingOf({ cnf: { "x5t#S256": B, jkt: A } }), { certificate: B, key: A });
+});
+
+t.test("what is read is taken out, and nothing else", async (t) => {
+  const claims = { sub: "s", cnf: { jkt: A }, constructor: "c" };
+  t.same(splitBinding(claims).rest, { sub: "s", constructor: "c" });
+  t.same(claims.cnf, { jkt: A });
+  const plain = { sub: "s" };
+  t.equal(splitBinding(plain).rest, plain);
 });
 
 t.test("a binding that is not understood is refused, and none is skipped", async (t) => {

@@ -101,17 +101,32 @@ export class RemoteKeys implements IssuerKeys {
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const held = this.#set;
     const set = await this.#current();
-    try {
-      return await set.find(header, token);
-    } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      // A set fetched for this very request cannot be bettered by fetching it again.
-      if (set === held && !(await this.#attempt("unknown_key"))) throw this.#failed ? unavailable() : error;
+    const match = async (from: KeySet): Promise<Awaited<ReturnType<JWTVerifyGetKey>> | undefined> => {
+      try {
+        return await from.find(header, token);
+      } catch (error) {
+        if (error instanceof errors.JWKSNoMatchingKey) return undefined;
+        throw error;
+      }
+    };
+    const known = await match(set);
+    if (known !== undefined) return known;
+    // A set fetched for this very request cannot be bettered by fetching it again, unless it has moved.
+    let looks = set === held || this.#options.url === undefined;
+    while (looks) {
+      // A load that is under way may have begun before the key was published.
+      looks = this.#loading !== undefined;
+      if (!(await this.#attempt("unknown_key"))) {
+        if (this.#failed) throw unavailable();
+        break;
+      }
       if (this.#failed || this.#set === undefined) throw unavailable();
-      const key = await this.#set.find(header, token);
+      const key = await match(this.#set);
+      if (key === undefined) continue;
       this.#rest(0);
       return key;
     }
+    throw new errors.JWKSNoMatchingKey();
   };
 
   vouches(generation: number): boolean {

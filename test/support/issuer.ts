@@ -6,6 +6,7 @@
 import type { webcrypto } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from "jose";
 
 /** A signing key and its public half as it stands in the key set. */
@@ -24,6 +25,11 @@ export type Behaviour =
   | "huge"
   | "redirect"
   | "gzip"
+  | "bomb"
+  | "hidden-bomb"
+  | "html"
+  | "deep"
+  | "too-many"
   | "hang"
   | "drip"
   | "missing";
@@ -47,6 +53,10 @@ export interface TestIssuer {
   /** Requests for the key set so far, and for any other document. */
   jwksFetches: number;
   discoveryFetches: number;
+  /** Requests for the places that redirects name. */
+  followed: number;
+  /** `Content-Type` of documents. */
+  mediaType: string;
   behaviour: { jwks: Behaviour; oauth: Behaviour; oidc: Behaviour };
   /** Members that replace those of the discovery documents. */
   document: Record<string, unknown>;
@@ -56,6 +66,9 @@ export interface TestIssuer {
   rotate(options?: { drop?: boolean }): Promise<SigningKey>;
   close(): Promise<void>;
 }
+
+let packed: Buffer | undefined;
+const bomb = (): Buffer => (packed ??= gzipSync(Buffer.alloc(20 * 1024 * 1024, " ")));
 
 /** The audience of tokens that name none. */
 export const AUDIENCE = "https://gateway.example/mcp";
@@ -111,6 +124,8 @@ export async function startIssuer(
     published: [key.publicJwk],
     jwksFetches: 0,
     discoveryFetches: 0,
+    followed: 0,
+    mediaType: "application/json",
     behaviour: { jwks: "ok", oauth: "ok", oidc: "ok" },
     document: {},
     async token(claims = {}, tokenOptions = {}) {
@@ -132,11 +147,14 @@ export async function startIssuer(
 
   function serve(request: IncomingMessage, response: ServerResponse): void {
     const url = request.url ?? "";
+    const answer = (on: ServerResponse, behaviour: Behaviour, document: object, moved: string): void =>
+      answerAs(it.mediaType, on, behaviour, document, moved);
     const document = { issuer, jwks_uri: it.jwksUrl, ...it.document };
     if (url === `${path}/jwks`) {
       it.jwksFetches += 1;
       answer(response, it.behaviour.jwks, { keys: it.published }, "/moved-jwks");
     } else if (url === "/moved-jwks") {
+      it.followed += 1;
       answer(response, "ok", { keys: it.published }, "");
     } else if (url === oauthPath || oidcPaths.includes(url)) {
       it.discoveryFetches += 1;
@@ -147,6 +165,7 @@ export async function startIssuer(
         "/moved-document",
       );
     } else if (url === "/moved-document") {
+      it.followed += 1;
       answer(response, "ok", document, "");
     } else {
       answer(response, "missing", {}, "");
@@ -156,15 +175,22 @@ export async function startIssuer(
   return it;
 }
 
-function answer(response: ServerResponse, behaviour: Behaviour, document: object, moved: string): void {
+function answerAs(
+  mediaType: string,
+  response: ServerResponse,
+  behaviour: Behaviour,
+  document: object,
+  moved: string,
+): void {
   const json = JSON.stringify(document);
   if (behaviour === "hang") return;
   if (behaviour === "drip") {
-    response.writeHead(200, { "content-type": "application/json" });
+    response.writeHead(200, { "content-type": mediaType });
     const timer = setInterval(() => response.write(" "), 20);
     response.on("close", () => clearInterval(timer));
     return;
   }
+  const bytes = behaviour === "bomb" || behaviour === "hidden-bomb" ? bomb() : json;
   const [status, body, headers] = {
     ok: [200, json, {}] as const,
     error: [500, json, {}] as const,
@@ -172,7 +198,13 @@ function answer(response: ServerResponse, behaviour: Behaviour, document: object
     broken: [200, json.slice(0, -1), {}] as const,
     redirect: [302, json, { location: moved }] as const,
     gzip: [200, json, { "content-encoding": "gzip" }] as const,
+    // Twenty megabytes in twenty kilobytes.
+    bomb: [200, bytes, { "content-encoding": "gzip" }] as const,
+    "hidden-bomb": [200, bytes, {}] as const,
+    html: [200, "<!doctype html><title>Sign in to this network</title>", {}] as const,
+    deep: [200, `{"keys":${"[".repeat(100_000)}${"]".repeat(100_000)}}`, {}] as const,
+    "too-many": [429, json, { "retry-after": "3600" }] as const,
     huge: [200, `${json.slice(0, -1)},"pad":"${"x".repeat(300 * 1024)}"}`, {}] as const,
   }[behaviour];
-  response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
+  response.writeHead(status, { "content-type": mediaType, ...headers }).end(body);
 }

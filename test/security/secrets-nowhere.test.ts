@@ -1,6 +1,8 @@
 /** Secrets of clients and operators: states, tokens, answers, arguments, passwords. What servers say is in the file beside. */
+import { generateKeyPairSync } from "node:crypto";
 import t from "tap";
 import { PUBLIC_URL, startGateway } from "../support/gateway.ts";
+import { startTokenServer } from "../support/token-server.ts";
 import { adminPages, headers, MARK, plant, secret } from "./planted.ts";
 import { rawExchange } from "./raw.ts";
 import { answers, request } from "./scene.ts";
@@ -95,6 +97,75 @@ t.test("refused requests", async (t) => {
   );
   kept.push(await rawExchange(gateway.url, `${secret()}\r\n\r\n`));
   t.ok(kept.length > 30, `${kept.length} refusals`);
+  await search(t);
+});
+
+t.test("credentials of servers: made, granted, refused by endpoint and by server", async (t) => {
+  process.env["SG_SECRET_CLIENT"] = secret();
+  const { privateKey } = generateKeyPairSync("ed25519");
+  process.env["SG_SECRET_PEM"] = String(privateKey.export({ type: "pkcs8", format: "pem" }));
+  const pem = privateKey.export({ type: "pkcs8", format: "der" }).toString("base64");
+  const says: string[] = [];
+  const server = await startTokenServer(t, scene.issuer.jwksUrl);
+  const granted = (more: object): object => ({
+    ...{ access_token: secret(), refresh_token: secret(), scope: secret(), error_description: secret() },
+    ...{ error: undefined, token_type: "Bearer", expires_in: 60, ...more },
+  });
+  // Made anew for each route: YAML would write the same object as an alias.
+  const credential = () => ({
+    endpoint: `${server.endpoint}?key=${secret()}`,
+    client: { basic: { id: "gw", secret: { env: "SG_SECRET_CLIENT" } } },
+    scope: ["a"],
+  });
+  const { routes, ...rest } = sections({});
+  const upstream = (routes as { upstream: object }[])[0]?.upstream;
+  const other = await startGateway(scene.upstreamUrl, {
+    ...rest,
+    assertions: { primary: "a", ring: [{ id: "a", key: { env: "SG_SECRET_PEM" } }] },
+    routes: [
+      {
+        path: "/mcp",
+        upstream: { ...upstream, credential: { exchange: { ...credential(), subject: "any" } } },
+      },
+      { path: "/own", upstream: { ...upstream, credential: { clientCredentials: credential() } } },
+      { path: "/said", upstream: { ...upstream, credential: { assertion: { claims: ["scopes"] } } } },
+    ],
+  });
+  const audiences = ["/mcp", "/own", "/said"].map((path) => `${PUBLIC_URL}${path}`);
+  scene.upstream.script = (arrived, response) => {
+    says.push(String(arrived.headers.authorization));
+    response.writeHead(401, { "www-authenticate": `Bearer realm="${secret()}"` }).end(secret());
+  };
+  for (const answer of [
+    granted({}),
+    granted({ issued_token_type: "urn:ietf:params:oauth:token-type:access_token" }),
+    granted({ token_type: secret() }),
+    granted({ access_token: `${secret()} ${secret()}` }),
+    granted({ expires_in: secret() }),
+    granted({ status: 400, error: secret() }),
+    granted({ status: 400, error: "invalid_grant" }),
+    granted({ status: 401, error: "invalid_client" }),
+    granted({ status: 503, error: secret() }),
+  ]) {
+    server.instead = () => answer as Record<string, unknown>;
+    for (const path of ["/mcp", "/own", "/said"]) {
+      const bearer = await scene.issuer.token({ sub: "u-1001", aud: audiences, jti: secret(), scope: "s" });
+      const message = { method: "tools/call", params: { name: "t", arguments: { [secret()]: secret() } } };
+      const reply = keep(await other.call(message, { token: bearer, path, headers: headers() }));
+      t.ok(reply.status >= 400);
+      says.push(bearer);
+      other.clock.now += 2_000;
+    }
+  }
+  t.ok(says.length > 30, `${says.length} tokens`);
+  const written = [other.logged(), JSON.stringify(other.audit), await adminPages(other.adminUrl)];
+  kept.push(...written);
+  await other.close(0);
+  for (const token of says) {
+    const part = token.split(/[ .]/).at(-1) ?? token;
+    t.notOk(kept.join("\n").includes(part), "no token");
+  }
+  t.notOk(kept.join("\n").includes(pem.slice(20)), "no key");
   await search(t);
 });
 

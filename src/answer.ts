@@ -195,11 +195,13 @@ function complete(
   const { journey } = call;
   const { method } = call.message;
   const untyped = doc.get(result, "resultType") === undefined;
-  // A result of a request that carried answers must not be cached either (server/utilities/caching). Of tasks nothing is cached, and
+  // A result of a request that carried answers must not be cached either (server/utilities/caching), nor one that a user agreed to. Of tasks nothing is cached, and
   // their ttlMs is something else.
   const answered =
     task === undefined &&
-    (redeemed !== undefined || call.doc.get(call.params, "inputResponses") !== undefined);
+    (redeemed !== undefined ||
+      call.consent !== undefined ||
+      call.doc.get(call.params, "inputResponses") !== undefined);
   const personal = answered || (isList(method) && !authorizer.open);
   judgeResultRules(call, doc, result);
   // Somebody was sent to an address: what they were given there is not for the client.

@@ -7,8 +7,6 @@ import type { FastifyReply } from "fastify";
 import { authorize } from "./admission.ts";
 import { scanServer } from "./answer.ts";
 import { noteHints } from "./approval/hints.ts";
-import type { Authorizer } from "./authorization.ts";
-import type { Config } from "./config/schema.ts";
 import { checkHead, type Delivery, deliverJson, deliverStream } from "./deliver.ts";
 import { Refusal } from "./errors.ts";
 import type { Gateway } from "./gateway.ts";
@@ -132,7 +130,7 @@ async function deliverLegacy(
       await acknowledge(journey, reply, response);
       return;
     case "json": {
-      const bytes = filter(gateway.authorizer, journey, await response.collect(limits.body), limits);
+      const bytes = filter(gateway, journey, await response.collect(limits.body), method);
       if (bytes === undefined) throw new Refusal("upstream_fault", "no_answer");
       await deliverJson(delivery, { status: response.status, bytes });
       journey.finish({ outcome: "complete" });
@@ -144,7 +142,7 @@ async function deliverLegacy(
         delivery,
         response,
         (event) => {
-          const write = relayed(gateway, journey, event);
+          const write = relayed(gateway, journey, event, method);
           return { write, final: journey.answered && journey.superseded };
         },
         true,
@@ -160,9 +158,14 @@ async function deliverLegacy(
 }
 
 /** One event as it leaves. Of a message that is dropped its id stays, by which clients resume. */
-function relayed(gateway: Gateway, journey: Journey, event: SseEvent): Buffer | undefined {
+function relayed(
+  gateway: Gateway,
+  journey: Journey,
+  event: SseEvent,
+  method: string | undefined,
+): Buffer | undefined {
   if (event.data.length === 0) return printLegacyEvent(event);
-  const data = filter(gateway.authorizer, journey, event.data, gateway.config.server.limits);
+  const data = filter(gateway, journey, event.data, method);
   if (data === undefined && event.id === undefined) return undefined;
   return printLegacyEvent({ ...event, data: data ?? Buffer.alloc(0) });
 }
@@ -178,15 +181,16 @@ async function acknowledge(journey: Journey, reply: FastifyReply, response: Upst
  * The bytes of one message of a legacy server, lists filtered; undefined for an update of a resource that the principal may
  * not read. Replayed streams can carry any result, so the members
  * of the result decide and not the method that is being answered.
+ * @param method of the request that is answered, if it is one; what a list says of tools is learnt from their list alone
  * @throws Refusal for arrays, and for a state or an `input_required`, which no legacy message has
  */
 function filter(
-  authorizer: Authorizer,
+  { authorizer, config }: Gateway,
   journey: Journey,
   bytes: Buffer,
-  limits: Config["server"]["limits"],
+  method: string | undefined,
 ): Buffer | undefined {
-  const doc = scanServer(bytes, limits);
+  const doc = scanServer(bytes, config.server.limits);
   const message = parseServerMessage(doc);
   if (message.type === "notification" && isHiddenUpdate(authorizer, journey.principal, doc, message))
     return undefined;
@@ -194,7 +198,8 @@ function filter(
   if (message.type !== "result") return bytes;
   if (misplacedMember(doc, [message.result]) !== undefined)
     throw new Refusal("upstream_fault", "state_in_legacy");
-  if (journey.route.readsHints) noteHints(doc, doc.get(message.result, "tools"), journey.route.seen);
+  if (journey.route.readsHints && method === "tools/list")
+    noteHints(doc, doc.get(message.result, "tools"), journey.route.seen);
   const { edits, hidden } = filterList(authorizer, journey.principal, doc, message.result, undefined);
   if (hidden > 0) journey.draft.hidden = hidden;
   return splice(bytes, edits);

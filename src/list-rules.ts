@@ -33,7 +33,7 @@ export function judgeLists(call: Call, doc: JsonText, result: Node): ListVerdict
   const { method } = call.message;
   if (!isList(method) && method !== "server/discover") return NOTHING;
   const { seen, readsHints } = call.journey.route;
-  if (readsHints) noteHints(doc, doc.get(result, "tools"), seen);
+  if (readsHints && method === "tools/list") noteHints(doc, doc.get(result, "tools"), seen);
   const dropped = judgeTools(call, doc, doc.get(result, "tools"), seen);
   return { dropped, unshared: isList(method) && judgePage(call, doc, result, seen) };
 }

@@ -6,7 +6,7 @@ import { ownRedis } from "../support/redis.ts";
 import { createTaskServer, DECLARED } from "../support/task-server.ts";
 import { result, type Script } from "../support/upstream.ts";
 import { operated, set } from "./operators.ts";
-import { DONE, until } from "./rounds.ts";
+import { DONE, ASK as SERVER_ASKS, until } from "./rounds.ts";
 
 const YES = { approval: { action: "accept", content: {} } };
 const done: Script = (arrived, response) => result(arrived, response, DONE);
@@ -47,6 +47,69 @@ t.test("with results kept, the owner gets the answer of the one run again, and o
   t.same((await say(scene, other, "d", { approval: { action: "decline" } })).json, { ...no.json, id: "d" });
   t.match((await say(scene, other, "e")).json, { error: { data: { reason: "already_redeemed" } } });
   t.equal(scene.upstream.arrived.length, 1, "no run more");
+});
+
+t.test(
+  "a remembered consent runs at once, in a chain of its own, and nothing of it is for shared caches",
+  async (t) => {
+    const policies = [
+      { id: "ask", effect: "approve", resources: ["note://*"], approval: { remember: "15m" } },
+    ];
+    const read: Script = (arrived, response) =>
+      result(
+        arrived,
+        response,
+        '{"resultType":"complete","contents":[{"uri":"note://a","text":"x"}],"ttlMs":60000,"cacheScope":"public"}',
+      );
+    const scene = await open(t, { ...operated(t), authorization: { default: "allow", policies } }, read);
+    const message = { method: "resources/read", params: { uri: "note://a" } };
+    const own = { token: scene.owner };
+    const asked = await scene.gateway.call(message, own);
+    const requestState = asked.json.result.requestState;
+    const yes = { ...message, params: { ...message.params, requestState, inputResponses: YES } };
+    const hints = { result: { cacheScope: "private", ttlMs: 0 } };
+    t.match((await scene.gateway.call(yes, own)).json, hints);
+    await until(async () => (await scene.gateway.call(message, own)).json.result.resultType === "complete");
+    t.match((await scene.gateway.call(message, own)).json, hints);
+    const { chain } = scene.gateway.audit[0] ?? {};
+    t.match(scene.gateway.audit.at(-1), {
+      outcome: "complete",
+      approval: { policies: ["ask"], remembered: chain },
+    });
+    const runs = scene.upstream.arrived.length;
+    for (const [other, options] of [
+      [{ ...message, params: { uri: "note://b" } }, own],
+      [message, { token: scene.stranger }],
+    ] as const) {
+      const reply = await scene.gateway.call(other, options);
+      t.match(reply.json, { result: { resultType: "input_required" } }, "another's, or of something else");
+    }
+    await set(scene.gateway, "revocations", { chain });
+    t.match((await scene.gateway.call(message, own)).json, { result: { resultType: "input_required" } });
+    t.equal(scene.upstream.arrived.length, runs);
+  },
+);
+
+t.test("the server's question after a remembered consent goes on like any other", async (t) => {
+  const policies = [{ ...ASK, approval: { remember: "15m" } }];
+  const asks: Script = (arrived, response) =>
+    result(arrived, response, arrived.json.params.inputResponses === undefined ? SERVER_ASKS : DONE);
+  const scene = await open(t, { authorization: { default: "allow", policies } }, asks);
+  const inner = async (state: string) =>
+    scene.retry(state, { inputResponses: { confirm: { action: "accept", content: { ok: true } } } });
+  const first = await say(scene, await scene.ask(), "a");
+  t.match((await inner(first.json.result.requestState)).json, { result: { resultType: "complete" } });
+  let again = await scene.gateway.call(TRANSFER, { token: scene.owner });
+  await until(async () => {
+    again = await scene.gateway.call(TRANSFER, { token: scene.owner });
+    return again.json.result.inputRequests.confirm !== undefined;
+  });
+  t.match((await inner(again.json.result.requestState)).json, { result: { resultType: "complete" } });
+  t.ok(await scene.gateway.configure({ authorization: { default: "allow", policies: [ASK] } }));
+  const changed = await inner(
+    (await scene.gateway.call(TRANSFER, { token: scene.owner })).json.result.requestState,
+  );
+  t.match(changed.json, { error: { data: { reason: "invalid_input_responses" } } }, "asked again by then");
 });
 
 t.test("revoked between the question and the answer", async (t) => {

@@ -24,13 +24,19 @@ async function open(t: Test, when: readonly string[], more: Record<string, unkno
       );
     }
     if (arrived.json.method === "tools/call") calls.push(arrived);
+    // An echo: what a caller sends stands in the result.
+    else return result(arrived, response, JSON.stringify({ resultType: "complete", ...arrived.json.params }));
     return result(arrived, response, DONE);
   };
   const upstream = await startUpstream(script);
   t.teardown(() => upstream.close());
+  const { legacy, ...others } = more;
   const sections = {
+    ...(legacy === true
+      ? { routes: [{ path: "/mcp", upstream: { url: upstream.url }, legacy: "pass" }] }
+      : {}),
     authorization: { default: "allow", policies: [{ id: "ask", effect: "approve", tools: ["*"], when }] },
-    ...more,
+    ...others,
   };
   const gateway = await startGateway(upstream.url, sections);
   t.teardown(() => gateway.close(0));
@@ -129,6 +135,19 @@ t.test("a list that cannot be read teaches nothing", async (t) => {
   ]) {
     await listText(text);
     t.equal(await asks("a"), true, text);
+  }
+});
+
+t.test("what stands in other answers teaches nothing: callers may have put it there", async (t) => {
+  const { gateway, asks } = await open(t, ["destructive"], { legacy: true });
+  for (const method of ["vendor/echo", "prompts/list", "completion/complete", "server/discover"]) {
+    const params = { tools: [tool("wipe", CLEAR)], ref: { type: "ref/prompt", name: "x" } };
+    await gateway.call({ method, params });
+    await gateway.send({
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    });
+    t.equal(await asks("wipe"), true, method);
   }
 });
 

@@ -5,6 +5,7 @@ import { exchange, PUBLIC_URL, startGateway } from "../support/gateway.ts";
 import { startIntrospection } from "../support/introspection.ts";
 import { startIssuer } from "../support/issuer.ts";
 import { proofKey, prove } from "../support/proof.ts";
+import { CLIENT, startTokenServer } from "../support/token-server.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { asksOnce, retryOf, stateOf, TRANSFER } from "./rounds.ts";
 
@@ -148,3 +149,28 @@ t.test("metrics count kinds and answers, with bounded labels", async (t) => {
   t.match(body, /sealgate_refusals_total\{route="\/mcp",code="unauthorized",cause="proof_nonce"\}/);
   t.notMatch(body, /opaque-|alice/);
 });
+
+t.test(
+  "a token that is bound to a key is exchanged like any other, and its proof goes nowhere",
+  async (t) => {
+    process.env["SG_EXCHANGE"] = CLIENT.secret;
+    const exchanger = await startTokenServer(t, issuer.jwksUrl);
+    const client = { basic: { id: CLIENT.id, secret: { env: "SG_EXCHANGE" } } };
+    const exchange = { endpoint: exchanger.endpoint, client, audience: ["upstream"] };
+    const exchanging = await startGateway(upstream.url, {
+      authentication: { issuers: authentication.issuers, dpop: {} },
+      routes: [{ path: "/mcp", upstream: { url: upstream.url, credential: { exchange } } }],
+    });
+    t.teardown(() => exchanging.close(0));
+    const key = await proofKey();
+    const token = await issuer.token({ ...alice, cnf: { jkt: key.thumbprint } });
+    const dpop = await prove(key, { token, url: aud, now: Date.now() });
+    const headers = { authorization: `DPoP ${token}`, dpop };
+    t.equal((await exchanging.call({ method: "tools/list" }, { headers })).status, 200);
+    const [request] = exchanger.requests;
+    t.equal(request?.form.get("subject_token"), token);
+    t.equal(request?.headers["dpop"], undefined);
+    t.equal(upstream.arrived.at(-1)?.headers.authorization, `Bearer ${exchanger.granted[0]}`);
+    t.equal(upstream.arrived.at(-1)?.headers["dpop"], undefined);
+  },
+);

@@ -2,7 +2,7 @@
  * One X.509 certificate, with what this gateway asks of it. OpenSSL reads it first; names and constraints are then read strictly
  * from the same bytes. Nothing here says that it is trusted: that is the path's to say (path.ts).
  */
-import { createHash, X509Certificate } from "node:crypto";
+import { createHash, type KeyObject, X509Certificate } from "node:crypto";
 import { childrenOf, type Der, DerError, expect, readBoolean, readDer, readOid, TAG } from "./der.ts";
 import { type DistinguishedName, readName, readSubjectAltNames, type SubjectAltNames } from "./names.ts";
 
@@ -28,6 +28,7 @@ const NO_NAMES: SubjectAltNames = { uri: [], dns: [], email: [] };
 /** See the file's header. */
 export interface Certificate {
   readonly x509: X509Certificate;
+  readonly publicKey: KeyObject;
   /** DER. */
   readonly raw: Buffer;
   /** SHA-256 of the DER, base64url: `x5t#S256` (RFC 8705 section 3.1). */
@@ -66,11 +67,12 @@ export function readCertificate(der: Buffer): Certificate {
   const names = extensions.get(EXTENSION.subjectAltName)?.value;
   return {
     x509,
+    publicKey: readKey(x509),
     raw: der,
     thumbprint: createHash("sha256").update(der).digest("base64url"),
-    notBefore: x509.validFromDate.getTime(),
+    notBefore: readTime(x509.validFromDate),
     // The second that it names is the last one of it.
-    notAfter: x509.validToDate.getTime() + 999,
+    notAfter: readTime(x509.validToDate) + 999,
     subject: readName(expect(subject, TAG.sequence)),
     altNames: names === undefined ? NO_NAMES : readSubjectAltNames(readDer(names)),
     ...readBasicConstraints(basic),
@@ -89,6 +91,22 @@ function parsed(der: Buffer): X509Certificate {
   } catch {
     throw new DerError("not a certificate");
   }
+}
+
+/** OpenSSL reads a certificate whose key it cannot, and says so only when it is asked for the key. */
+function readKey(x509: X509Certificate): KeyObject {
+  try {
+    return x509.publicKey;
+  } catch {
+    throw new DerError("the key cannot be read");
+  }
+}
+
+/** OpenSSL reads a certificate whose times are none; compared with those, no time would be wrong. */
+function readTime(date: Date): number {
+  const time = date.getTime();
+  if (!Number.isFinite(time)) throw new DerError("a time is none");
+  return time;
 }
 
 interface Extension {

@@ -105,7 +105,7 @@ export class Authorities {
       if (!mayIssue(issuer, below, search.now) || !child.x509.checkIssued(issuer.x509)) continue;
       if (search.left <= 0) return undefined;
       search.left -= 1;
-      if (!child.x509.verify(issuer.x509.publicKey)) continue;
+      if (!child.x509.verify(issuer.publicKey)) continue;
       // A self-signed certificate that was presented is not one of ours.
       const above = this.#anchors.includes(issuer)
         ? { from: issuer.notBefore, to: issuer.notAfter }
@@ -122,8 +122,8 @@ export class Authorities {
   }
 }
 
-function isAnchor({ x509 }: Certificate): boolean {
-  return x509.checkIssued(x509) && x509.verify(x509.publicKey);
+function isAnchor({ x509, publicKey }: Certificate): boolean {
+  return x509.checkIssued(x509) && x509.verify(publicKey);
 }
 
 function judgeLeaf(leaf: Certificate, now: number): PathFault | undefined {
@@ -153,8 +153,8 @@ function mayIssue(issuer: Certificate, below: number, now: number): boolean {
 }
 
 /** Whether signature and key are of a strength that is not broken. The signature of an anchor says nothing and is not asked. */
-function isSound({ signature, x509 }: Certificate): boolean {
-  const { asymmetricKeyType = "", asymmetricKeyDetails } = x509.publicKey;
+function isSound({ signature, publicKey }: Certificate): boolean {
+  const { asymmetricKeyType = "", asymmetricKeyDetails } = publicKey;
   const bits = asymmetricKeyType.startsWith("rsa")
     ? (asymmetricKeyDetails?.modulusLength ?? 0)
     : MIN_RSA_BITS;

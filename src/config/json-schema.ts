@@ -10,6 +10,8 @@ export interface SchemaNode {
   readonly additionalProperties?: SchemaNode | boolean;
   readonly items?: SchemaNode;
   readonly oneOf?: readonly SchemaNode[];
+  /** Of what has a short form: both. */
+  readonly anyOf?: readonly SchemaNode[];
 }
 
 /** One step of the path of a setting: the name of a member, or the place in a list. */
@@ -32,7 +34,7 @@ function nodesAt(path: readonly Step[]): SchemaNode[] {
   let nodes: SchemaNode[] = [cached];
   for (const step of path) {
     nodes = nodes
-      .flatMap((node) => [node, ...(node.oneOf ?? [])])
+      .flatMap(formsOf)
       .map((node) =>
         typeof step === "number"
           ? node.items
@@ -44,8 +46,10 @@ function nodesAt(path: readonly Step[]): SchemaNode[] {
       )
       .filter((node) => node !== undefined);
   }
-  return nodes.flatMap((node) => [node, ...(node.oneOf ?? [])]);
+  return nodes.flatMap(formsOf);
 }
+
+const formsOf = (node: SchemaNode): SchemaNode[] => [node, ...(node.oneOf ?? []), ...(node.anyOf ?? [])];
 
 /** The names of all settings that may stand directly under `path`, in the order of the schema. */
 export function knownNames(path: readonly Step[]): string[] {

@@ -3,7 +3,8 @@ import { generateKeyPairSync } from "node:crypto";
 import { decodeJwt, type JWK } from "jose";
 import t, { type Test } from "tap";
 import { type CallOptions, PUBLIC_URL, startGateway } from "../support/gateway.ts";
-import { startIssuer } from "../support/issuer.ts";
+import { startIntrospection } from "../support/introspection.ts";
+import { sign, signingKey, startIssuer } from "../support/issuer.ts";
 import { CLIENT, startTokenServer, subjectOf } from "../support/token-server.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { asksOnce, retryOf, stateOf, TRANSFER } from "./rounds.ts";
@@ -278,4 +279,46 @@ t.test("an unrelated change keeps what was exchanged; another client does not", 
   await list(caller);
   t.equal(server.requests.length, 3);
   t.equal(decodeJwt(server.granted.at(-1) ?? "").sub, "u-1001");
+});
+
+t.test("callers by other ways: an opaque token is exchanged, the word of a proxy is not", async (t) => {
+  const upstream = await startUpstream(asksOnce);
+  t.teardown(() => upstream.close());
+  const introspection = await startIntrospection();
+  t.teardown(() => introspection.close());
+  introspection.tokens.set("opaque-alice", { sub: "alice", aud });
+  const server = await startTokenServer(t, "http://127.0.0.1:1/jwks");
+  const granted = (sub: string) => async () => ({
+    ...{ status: 200, error: undefined, error_description: undefined, token_type: "Bearer", expires_in: 60 },
+    issued_token_type: "urn:ietf:params:oauth:token-type:access_token",
+    access_token: await sign({ sub }, key),
+  });
+  const key = await signingKey();
+  const gateway = await startGateway(upstream.url, {
+    authentication: {
+      introspection: [
+        { issuer: "https://idp.example", url: introspection.url, client: structuredClone(basic) },
+      ],
+      forwarded: { headers: { issuer: "front", from: ["127.0.0.1"], user: "x-forwarded-user" } },
+    },
+    routes: [{ path: "/mcp", upstream: { url: upstream.url, credential: exchange()(server.endpoint) } }],
+  });
+  t.teardown(() => gateway.close(0));
+  const list = (options: CallOptions) => gateway.call({ method: "tools/list" }, options);
+  server.instead = granted("alice");
+  t.equal((await list({ token: "opaque-alice" })).status, 200);
+  t.equal(server.requests[0]?.form.get("subject_token"), "opaque-alice");
+  t.equal(subjectOf(upstream.arrived[0]?.headers.authorization), "alice");
+  const forwarded = await list({ headers: { "x-forwarded-user": "alice" } });
+  t.match(forwarded, { status: 403, json: { error: { data: { reason: "identity_required" } } } });
+  t.equal(gateway.audit.at(-1)?.cause, "no_token");
+  introspection.tokens.set("opaque-bob", { sub: "bob", aud });
+  t.equal((await list({ token: "opaque-bob" })).status, 403, "the token it gives is alice's");
+  t.equal(gateway.audit.at(-1)?.cause, "grant_subject");
+  t.equal(upstream.arrived.length, 1);
+  // What the issuer takes back is not served from what was exchanged.
+  introspection.tokens.delete("opaque-alice");
+  gateway.clock.now += 59_000;
+  t.equal((await list({ token: "opaque-alice" })).status, 401);
+  t.equal(upstream.arrived.length, 1);
 });

@@ -1,7 +1,7 @@
 /** Approval beside what else holds for states: repeats, revocations, epochs, tasks, older revisions, and changes in the middle. */
 import t, { type Test } from "tap";
 import { type Scene, setScene, TRANSFER } from "../security/scene.ts";
-import { meta } from "../support/gateway.ts";
+import { meta, startGateway } from "../support/gateway.ts";
 import { ownRedis } from "../support/redis.ts";
 import { createTaskServer, DECLARED } from "../support/task-server.ts";
 import { result, type Script } from "../support/upstream.ts";
@@ -157,6 +157,48 @@ t.test("a store that lost its marks, and one that is away", async (t) => {
   );
   t.equal(scene.upstream.arrived.length, before);
 });
+
+t.test(
+  "two replicas, of which one has seen the list: each asks by what it knows, and either takes the yes",
+  async (t) => {
+    const redis = await ownRedis(t);
+    process.env["SG_TEST_EDGES_KEY"] = "an operator's secret of more than 32 bytes";
+    const policies = [{ id: "damage", effect: "approve", tools: ["*"], when: ["destructive"] }];
+    const lists: Script = (arrived, response) =>
+      result(
+        arrived,
+        response,
+        arrived.json.method === "tools/list"
+          ? '{"resultType":"complete","tools":[{"name":"transfer","annotations":{"readOnlyHint":true}}],"ttlMs":0,"cacheScope":"private"}'
+          : DONE,
+      );
+    const sections = {
+      redis: { url: redis.url },
+      redemption: { store: "redis" },
+      keys: { primary: "k", ring: [{ id: "k", secret: { env: "SG_TEST_EDGES_KEY" } }] },
+      authorization: { default: "allow", policies },
+    };
+    const scene = await open(t, sections, lists);
+    const own = { token: scene.owner };
+    await until(async () => (await scene.gateway.call(TRANSFER, own)).status === 200);
+    const { issuer, jwksUrl } = scene.issuer;
+    const knowing = await startGateway(scene.upstreamUrl, {
+      ...sections,
+      authentication: { issuers: [{ issuer, jwks: { url: jwksUrl } }] },
+    });
+    t.teardown(() => knowing.close(0));
+    await until(async () => (await knowing.call({ method: "tools/list" }, own)).status === 200);
+    t.match((await knowing.call(TRANSFER, own)).json, { result: { resultType: "complete" } });
+    const state = await scene.ask();
+    const params = { ...TRANSFER.params, requestState: state, inputResponses: YES };
+    const runs = scene.upstream.arrived.length;
+    const reply = await knowing.call({ ...TRANSFER, id: "yes", params }, own);
+    t.match(reply.json, { result: { resultType: "complete" } });
+    t.equal(scene.upstream.arrived.length, runs + 1);
+    const again = await say(scene, state, "again");
+    t.match(again.json, { error: { data: { reason: "already_redeemed" } } });
+  },
+);
 
 t.test("a task is approved before there is one, and nobody is asked while it goes on", async (t) => {
   const tasks = createTaskServer();

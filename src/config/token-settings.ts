@@ -86,15 +86,18 @@ export const introspection = z.strictObject({
     ),
 });
 
+/** Bounds of `maxAge` and `clockTolerance` of `authentication.dpop`, in milliseconds: used proofs are remembered by these. */
+export const PROOF_BOUNDS = { maxAge: 5 * MINUTE, clockTolerance: 1 * MINUTE } as const;
+
 /** `authentication.dpop`. */
 export const dpop = z.strictObject({
   algorithms: some(z.enum(ALGORITHMS))
     .default([...ALGORITHMS])
     .describe("Signature algorithms of proofs. Asymmetric only."),
-  maxAge: duration(5 * SECOND, 10 * MINUTE)
+  maxAge: duration(5 * SECOND, PROOF_BOUNDS.maxAge)
     .prefault("60s")
-    .describe("Oldest iat of a proof. Its jti is remembered for longer than that."),
-  clockTolerance: duration(0, 1 * MINUTE)
+    .describe("Oldest iat of a proof."),
+  clockTolerance: duration(0, PROOF_BOUNDS.clockTolerance)
     .prefault("30s")
     .describe("Leeway for iat, at both ends."),
   nonce: z

@@ -4,14 +4,20 @@
  */
 import { createHash } from "node:crypto";
 import type { Config } from "../config/schema.ts";
+import { PROOF_BOUNDS } from "../config/token-settings.ts";
 import { CredentialFault, IssuerUnavailable } from "./credential.ts";
 import type { Owner } from "./principal.ts";
 import { checkProof, type ProofDetail, ProofError, ProofKeys, type ProvedRequest } from "./proof.ts";
 import { isNonce, makeNonce, type NonceKeys } from "./proof-nonce.ts";
 import { type ReplayStore, ReplaysUnavailable } from "./replays.ts";
 
-/** How far the clocks of replicas may differ, in milliseconds: a mark outlives the proof by that much. */
+/** How far the clocks of replicas may differ, in milliseconds. */
 const CLOCK_DRIFT_MS = 60_000;
+/**
+ * How long a mark is kept: as long as its proof could pass under any settings, and by any replica's clock. By the settings in force it
+ * would be gone when somebody raises `maxAge`, and the proofs of the minutes before would be good once more.
+ */
+export const MARK_LIFE_MS = PROOF_BOUNDS.maxAge + 2 * PROOF_BOUNDS.clockTolerance + CLOCK_DRIFT_MS;
 
 /** Settings `authentication.dpop`. */
 export type DpopSettings = NonNullable<Config["authentication"]["dpop"]>;
@@ -49,7 +55,6 @@ export interface ProofDeps {
 /** Makes the judge. */
 export function createProofJudge(settings: DpopSettings, { replays, nonces, now }: ProofDeps): ProofJudge {
   const keys = new ProofKeys();
-  const { maxAge, clockTolerance } = settings;
   return {
     async judge(proof, request, owner) {
       try {
@@ -57,8 +62,9 @@ export function createProofJudge(settings: DpopSettings, { replays, nonces, now 
         if (settings.nonce === "required" && (nonce === undefined || !isNonce(nonces, nonce, now()))) {
           throw new ProofFault("proof_nonce", owner, makeNonce(nonces, now()));
         }
-        const life = maxAge + 2 * clockTolerance + CLOCK_DRIFT_MS;
-        if (!(await replays.first(replayId(request.key, id), life))) throw new ProofError("proof_replayed");
+        if (!(await replays.first(replayId(request.key, id), MARK_LIFE_MS))) {
+          throw new ProofError("proof_replayed");
+        }
       } catch (error) {
         if (error instanceof ProofError) throw new ProofFault(error.detail, owner);
         if (error instanceof ReplaysUnavailable)
@@ -69,9 +75,10 @@ export function createProofJudge(settings: DpopSettings, { replays, nonces, now 
   };
 }
 
-/** An id is good once for each key: whoever has another key cannot spend it. */
+/** An id is good once for each key: whoever has another key cannot spend it. 132 bits of a hash, since there can be many. */
 function replayId(key: string, jti: string): string {
-  return createHash("sha256")
+  const digest = createHash("sha256")
     .update(JSON.stringify([key, jti]), "utf8")
     .digest("base64url");
+  return digest.slice(0, 22);
 }

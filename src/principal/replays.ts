@@ -7,7 +7,7 @@
 export interface ReplayStore {
   /**
    * Marks a use.
-   * @param id 43 characters, the same for the same use everywhere
+   * @param id 22 characters of base64url, the same for the same use everywhere
    * @param ms how long the mark is needed
    * @returns whether it is the first
    * @throws ReplaysUnavailable when that cannot be known

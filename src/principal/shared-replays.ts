@@ -28,8 +28,7 @@ export function createSharedReplays(target: RedisTarget, keyPrefix: string): Rep
       const started = performance.now();
       if (started < pausedUntil) throw unavailable("away");
       servers ??= openRedis(target, TIMEOUT_MS, { ready: () => undefined, lost: () => undefined });
-      // As a hash tag the id spreads marks evenly over a Cluster.
-      const key = `${keyPrefix}proof:{${id}}`;
+      const key = `${keyPrefix}proof:${id}`;
       const deadline = started + TIMEOUT_MS;
       try {
         if (!(await servers.whenReady(key, deadline))) throw new RedisFailure("unreachable", "not connected");

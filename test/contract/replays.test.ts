@@ -4,7 +4,7 @@ import { createMemoryReplays, type ReplayStore, ReplaysUnavailable } from "../..
 import { createSharedReplays } from "../../src/principal/shared-replays.ts";
 import { freePort, ownRedis } from "../support/redis.ts";
 
-const id = (name: string) => name.padEnd(43, "A");
+const id = (name: string) => name.padEnd(22, "A");
 const redis = await ownRedis(t);
 
 async function suite(t: Test, replays: ReplayStore, beside: ReplayStore): Promise<void> {

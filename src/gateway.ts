@@ -10,16 +10,9 @@
 import type { FastifyReply } from "fastify";
 import { admit } from "./admission.ts";
 import type { Allowances, Kind } from "./allowance/allowance.ts";
-import {
-  askConsent,
-  countConsent,
-  filledOf,
-  noteConsent,
-  refuseConsent,
-  rememberConsent,
-} from "./approval/asking.ts";
-import { type Consent, type Consents, judgeConsent } from "./approval/consent.ts";
-import { offeredEdits, offeredHeaders } from "./approval/offers.ts";
+import { askConsent, countConsent, noteConsent, refuseConsent, rememberConsent } from "./approval/asking.ts";
+import { type Consents, judgeConsent } from "./approval/consent.ts";
+import { offersOf } from "./approval/offers.ts";
 import { auditArguments, auditChain, auditMethod } from "./audit/record.ts";
 import type { Authorizer } from "./authorization.ts";
 import type { Call, Route } from "./call.ts";
@@ -253,26 +246,14 @@ async function forward(
   if (consent.kind !== "free") countConsent(gateway, consent);
   if (isOver) throw await refuseConsent(gateway, call, consent);
   // upstream
-  const offered = offersOf(gateway, call, consent);
+  const offers = offersOf(gateway.consents, call, consent);
   const response = await send(journey, {
-    ...{
-      method: "POST",
-      headers: { ...headers, ...offeredHeaders(filledOf(consent)) },
-      credential,
-      openEnded,
-    },
-    body: offered.length === 0 ? body : splice(doc.bytes, [...edits, ...offered]),
+    ...{ method: "POST", headers: { ...headers, ...offers.headers }, credential, openEnded },
+    body: offers.edits.length === 0 ? body : splice(doc.bytes, [...edits, ...offers.edits]),
     release: spent?.release,
   });
   rememberConsent(gateway, consent);
   await answer(gateway, call, retry.kind === "retry" ? retry.claims : undefined, response, reply);
-}
-
-/** The edits by which the server is told of an approval, and callers tell it of none. */
-function offersOf({ consents }: Gateway, { doc, message }: Call, consent: Consent): readonly Edit[] {
-  if (!consents.policies.offersMeta) return [];
-  const policies = consent.kind === "given" ? consent.approval.policies : [];
-  return offeredEdits(doc, message.meta, policies, filledOf(consent));
 }
 
 /** What is known of the headers of the tool that is called. */

@@ -11,7 +11,6 @@ import { toolErrorBody } from "../http/respond.ts";
 import { keep } from "../response.ts";
 import { sealConsent } from "../round-trip/result.ts";
 import { ToolErrorRejection } from "../round-trip/retry.ts";
-import type { FilledField } from "./answer.ts";
 import type { Consent } from "./consent.ts";
 import type { ApprovalQuestion } from "./question.ts";
 
@@ -116,10 +115,6 @@ export function rememberConsent({ consents, log }: Gateway, consent: Consent): v
     .remember(consent.policies, consent.subject, { chain, chainIat, jti, exp })
     .catch(() => log.warn({ policies: consent.question.policies }, "an approval was not remembered"));
 }
-
-/** What the server is told of the approval. */
-export const filledOf = (consent: Consent): readonly FilledField[] =>
-  consent.kind === "given" && consent.by !== undefined && "filled" in consent.by ? consent.by.filled : [];
 
 function told(
   gateway: Gateway,

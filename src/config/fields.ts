@@ -210,8 +210,10 @@ export function redisUrl() {
 
 /** A path of segments of unreserved characters (RFC 3986 section 2.3); matched exactly, so nothing in it may mean something else to a router. */
 export function routePath() {
-  const allowed = "a path such as /mcp or /team/mcp: letters, digits, - . _ ~, no slash at the end";
+  const allowed =
+    "a path such as /mcp or /team/mcp: letters, digits, - . _ ~, no slash at the end; or / alone";
   return field<string>(allowed, (given, refuse) => {
+    if (given === "/") return given;
     if (!given.startsWith("/")) return refuse("must start with /");
     if (given.endsWith("/")) return refuse("must not end with /");
     if (given.length > 256) return refuse("is longer than 256 characters");

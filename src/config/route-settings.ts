@@ -161,7 +161,7 @@ const metadata = z.strictObject({
 
 /** One route as written. */
 export const route = z.strictObject({
-  path: routePath().describe("Exact path, without slash at the end."),
+  path: routePath().describe("Exact path, without slash at the end; or / alone."),
   upstream: upstream.describe("The MCP server behind it."),
   legacy: z
     .enum(["refuse", "pass"])

@@ -13,6 +13,7 @@ import { CredentialFault, type Identity, IssuerUnavailable } from "./credential.
 import { fileKeys } from "./jwks.ts";
 import type { KeySets, OpenKeys } from "./key-sets.ts";
 import type { Presented, Principal, Resource } from "./principal.ts";
+import { resourceAudiences } from "./resource-metadata.ts";
 import { TokenCache, tokenDigest } from "./token-cache.ts";
 
 export type AssertionTerms = NonNullable<NonNullable<Config["authentication"]["forwarded"]>["assertion"]>;
@@ -83,7 +84,7 @@ export function createAssertions(terms: AssertionTerms, deps: AssertionDeps): As
 
   async function verify(token: string, resource: Resource): Promise<Verified> {
     if (peekIssuer(token) !== issuer) throw new TokenFault("unknown_issuer");
-    const audiences = terms.audiences ?? [resource.url];
+    const audiences = terms.audiences ?? resourceAudiences(resource.url);
     // Read before the check: a set that is replaced meanwhile must not vouch for what its predecessor verified.
     const { generation } = keys;
     const claims = await checkToken(token, { ...terms, audiences, keys: keys.find, now: now() });

@@ -17,6 +17,7 @@ import {
 import { AnswerFault, checkToken, checkUse } from "./introspection-answer.ts";
 import { IntrospectionEndpoint, type IntrospectionOutcome } from "./introspection-endpoint.ts";
 import type { Resource } from "./principal.ts";
+import { resourceAudiences } from "./resource-metadata.ts";
 import { type Admission, admitToken, type GoodToken, goodToken } from "./token-admission.ts";
 import { isJwt, issuerOf } from "./token-form.ts";
 
@@ -121,7 +122,7 @@ export function createIntrospectionAuthenticator(
   ): Identity | Promise<Identity> {
     if (judged === undefined) throw new CredentialFault("inactive");
     const { claims, good, fault } = judged;
-    const { audiences = config.audiences ?? [resource.url] } = resource;
+    const { audiences = config.audiences ?? resourceAudiences(resource.url) } = resource;
     try {
       if (good === undefined) throw new AnswerFault(fault);
       checkUse(claims, { audiences, clockTolerance: config.clockTolerance }, now());

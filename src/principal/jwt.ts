@@ -14,6 +14,7 @@ import { type CredentialAuthenticator, CredentialFault, IssuerUnavailable } from
 import { fileKeys, type IssuerKeys } from "./jwks.ts";
 import { KeySets, type OpenKeys } from "./key-sets.ts";
 import type { Owner, Resource } from "./principal.ts";
+import { resourceAudiences } from "./resource-metadata.ts";
 import { type Admission, admitToken, type GoodToken, goodToken } from "./token-admission.ts";
 import { TokenCache, tokenDigest } from "./token-cache.ts";
 
@@ -128,7 +129,7 @@ export function createJwtAuthenticator(
     const issuer = issuers.get(peekIssuer(token));
     if (issuer === undefined) throw new TokenFault("unknown_issuer");
     const { config, keys } = issuer;
-    const audiences = resource.audiences ?? config.audiences ?? [resource.url];
+    const audiences = resource.audiences ?? config.audiences ?? resourceAudiences(resource.url);
     // Read before the check: a set that is replaced meanwhile must not vouch for what its predecessor verified.
     const { generation } = keys;
     const claims = await checkToken(token, { ...config, audiences, keys: keys.find, now: now() });

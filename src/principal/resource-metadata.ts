@@ -33,6 +33,14 @@ export function resourceUrl(publicUrl: string, path: string): string {
   return path === "/" ? publicUrl : publicUrl + path;
 }
 
+/**
+ * What `aud` may be where nothing else is configured. The URL of the root route has two spellings, which are the same (RFC 3986
+ * section 6.2.3): clients and issuers that parse it write the slash.
+ */
+export function resourceAudiences(resource: string): readonly string[] {
+  return new URL(resource).pathname === "/" ? [resource, `${resource}/`] : [resource];
+}
+
 /** The path the document of a route is served at (RFC 9728 section 3.1): `/mcp` → `/.well-known/oauth-protected-resource/mcp`. */
 export function resourceMetadataPath(path: string): string {
   return path === "/" ? WELL_KNOWN : WELL_KNOWN + path;

@@ -142,9 +142,83 @@ t.test("resource metadata is readable from every origin, also by way of a prefli
   t.equal(/resource_metadata="([^"]+)"/.exec(challenge)?.[1], `${PUBLIC_URL}${METADATA}`);
 });
 
+t.test("HEAD says what GET says, without the document; nothing else is served there", async (t) => {
+  const read = await gateway.send({ method: "GET", path: METADATA });
+  const head = await gateway.send({ method: "HEAD", path: METADATA, headers: { origin: EVIL } });
+  t.same([head.status, head.body], [200, ""]);
+  for (const name of ["content-type", "content-length", "cache-control", "access-control-allow-origin"])
+    t.equal(head.headers[name], read.headers[name], name);
+  for (const method of ["POST", "PUT", "DELETE"])
+    t.equal((await gateway.send({ method, path: METADATA })).status, 404, method);
+  for (const path of [
+    `${METADATA}/`,
+    `${METADATA}x`,
+    `/x${METADATA}`,
+    "/mcp/.well-known/oauth-protected-resource",
+  ])
+    t.equal((await gateway.send({ method: "GET", path })).status, 404, path);
+  t.equal(
+    (await gateway.send({ method: "GET", path: `${METADATA}?x=1` })).status,
+    200,
+    "clients keep a query",
+  );
+});
+
+t.test("several routes: each its own document, and the bare path only where it is one of them", async (t) => {
+  const bare = "/.well-known/oauth-protected-resource";
+  const route = (path: string, more: object = {}) => ({ path, upstream: { url: upstream.url }, ...more });
+  const several = async (...routes: object[]) => {
+    const one = await startGateway(upstream.url, {
+      authentication: { issuers: [{ issuer: issuer.issuer, jwks: { url: issuer.jwksUrl } }] },
+      routes,
+    });
+    t.teardown(() => one.close(0));
+    return async (path: string) => {
+      const reply = await one.send({ method: "GET", path });
+      return reply.status === 200 ? reply.json : reply.status;
+    };
+  };
+  const two = await several(route("/a", { metadata: { name: "A", scopes: ["x"] } }), route("/team/b"));
+  t.match(await two(`${bare}/a`), {
+    resource: `${PUBLIC_URL}/a`,
+    resource_name: "A",
+    scopes_supported: ["x"],
+  });
+  t.match(await two(`${bare}/team/b`), { resource: `${PUBLIC_URL}/team/b`, resource_name: undefined });
+  t.equal(await two(bare), 404, "it would name the wrong resource");
+  const rooted = await several(route("/"), route("/a"));
+  t.match(await rooted(bare), { resource: PUBLIC_URL });
+  t.match(await rooted(`${bare}/a`), { resource: `${PUBLIC_URL}/a` });
+});
+
 t.test("with anonymous access there is no metadata to read", async (t) => {
   const open = await startGateway(upstream.url);
   t.teardown(() => open.close(0));
   const reply = await exchange(open.url, { method: "GET", path: METADATA, headers: mirrored(TRANSFER) });
   t.equal(reply.status, 404);
+});
+
+t.test("a route at the root of its host: both spellings of its URL are its audience", async (t) => {
+  const one = await startGateway(upstream.url, {
+    authentication: { issuers: [{ issuer: issuer.issuer, jwks: { url: issuer.jwksUrl } }] },
+    routes: [
+      { path: "/", upstream: { url: upstream.url } },
+      { path: "/a", upstream: { url: upstream.url } },
+    ],
+  });
+  t.teardown(() => one.close(0));
+  for (const aud of [PUBLIC_URL, `${PUBLIC_URL}/`]) {
+    const token = await issuer.token({ aud });
+    t.equal((await one.call(TRANSFER, { token, path: "/" })).status, 200, aud);
+    t.equal((await one.call(TRANSFER, { token, path: "/a" })).status, 401, "and of no other route");
+  }
+  const token = await issuer.token({ aud: `${PUBLIC_URL}/a` });
+  t.equal((await one.call(TRANSFER, { token, path: "/" })).status, 401);
+  t.equal((await one.call(TRANSFER, { token, path: "/a" })).status, 200);
+  const slash = await issuer.token({ aud: `${PUBLIC_URL}/a/` });
+  t.equal(
+    (await one.call(TRANSFER, { token: slash, path: "/a" })).status,
+    401,
+    "elsewhere a slash is a difference",
+  );
 });

@@ -89,6 +89,9 @@ t.test("docs/operations.md lists the metrics there are, with their labels", asyn
     store,
     overrides: { status: () => ({ revocations: 0, allows: 0, denials: 0, ignored: 0, ageSeconds: 0 }) },
     needs: { list: () => [] },
+    issuerKeys: () => [
+      { issuer: "https://i.example", state: "fresh", ageSeconds: 1, loads: { loaded: 1, failed: 0 } },
+    ],
     limits: createLimits({ inFlight: 1, streams: 1 }),
     allowances: { alone: false },
     anonymous: () => new Map([["/mcp", true]]),

@@ -116,3 +116,36 @@ t.test("a token for one route is nothing on another", async (t) => {
   });
   await passes(t, scene, () => scene.retry(state, {}, { token: both }));
 });
+
+t.test("scopes of one issuer are asked of its tokens only, and each challenge names its own", async (t) => {
+  const { gateway } = scene;
+  t.ok(
+    await gateway.configure({
+      authentication: {
+        issuers: [
+          { issuer: home.issuer, jwks: { url: home.jwksUrl }, requiredScopes: ["home"] },
+          { issuer: other.issuer, jwks: { url: other.jwksUrl }, requiredScopes: ["other"] },
+        ],
+      },
+      authorization: { default: "allow", scopes: [{ tools: ["transfer"], requires: ["pay"] }] },
+    }),
+  );
+  for (const [issuer, required, foreign] of [
+    [home, "home", "other"],
+    [other, "other", "home"],
+  ] as const) {
+    const state = await scene.ask(undefined, {
+      token: await issuer.token({ ...subject, scope: `${required} pay` }),
+    });
+    for (const scope of ["pay", `${foreign} pay`, required, ""]) {
+      const reply = await scene.retry(state, {}, { token: await issuer.token({ ...subject, scope }) });
+      t.equal(reply.status, 403);
+      t.match(reply.headers["www-authenticate"], ` scope="${required} pay", `);
+    }
+    const stranger = issuer === home ? other : home;
+    const token = await stranger.token({ ...subject, scope: `${foreign} pay` });
+    await refusesState(t, scene, () => scene.retry(state, {}, { token }), { cause: "principal" });
+    const good = await issuer.token({ ...subject, scope: `${required} pay` });
+    await passes(t, scene, () => scene.retry(state, {}, { token: good }));
+  }
+});

@@ -111,7 +111,8 @@ t.test("a challenge or a redirect of the upstream is not the caller's", async (t
   ] as const) {
     scene.upstream.script = (_arrived, response) => {
       response.writeHead(status, {
-        "www-authenticate": 'Bearer resource_metadata="http://evil.example"',
+        "www-authenticate":
+          'Bearer error="insufficient_scope", scope="admin", resource_metadata="http://evil.example"',
         location: "http://evil.example/mcp",
         "content-type": "text/html",
       });

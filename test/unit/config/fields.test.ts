@@ -13,10 +13,10 @@ t.test("paths of routes", async (t) => {
   table(
     t,
     fields.routePath(),
-    ["/mcp", "/a/b", "/A-b._~9", "/.hidden", "/a.b/..c", "/well-known"],
+    ["/", "/mcp", "/a/b", "/A-b._~9", "/.hidden", "/a.b/..c", "/well-known"],
     [
       "",
-      "/",
+      "//",
       "mcp",
       "/mcp/",
       "//mcp",

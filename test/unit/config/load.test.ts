@@ -133,7 +133,7 @@ __proto__: { x: 1 }
     "6:1 admin: is empty, allowed a mapping",
     '7:25 authentication.mode: is not a known value, found "requird", allowed required | anonymous',
     "9:5 routes[0].upstream: is required and missing, allowed a mapping",
-    '9:11 routes[0].path: must not end with /, found "/mcp/", allowed a path such as /mcp or /team/mcp: letters, digits, - . _ ~, no slash at the end',
+    '9:11 routes[0].path: must not end with /, found "/mcp/", allowed a path such as /mcp or /team/mcp: letters, digits, - . _ ~, no slash at the end; or / alone',
     "10:13 routes[0].legacy: is not a known value, found true, allowed refuse | pass",
     "11:18 envelope.ttl: has the wrong type, found 600, allowed a duration with its unit (500ms, 10s, 5m, 1h) from 1s to 24h",
     ...["12:1 unheard", "13:1 __proto__"].map(

@@ -70,6 +70,16 @@ export function assertionSource(
   },
 ): CredentialSource {
   const cache = new CredentialCache(KEPT, now);
+  /** Principals never change, and a token that is known already gives the same one again. */
+  const names = new WeakMap<Principal, string>();
+  const nameOf = (principal: Principal): string => {
+    const known = names.get(principal);
+    if (known !== undefined) return known;
+    const claims = JSON.stringify(assertionClaims(principal, terms));
+    const name = createHash("sha256").update(claims, "utf8").digest("base64url");
+    names.set(principal, name);
+    return name;
+  };
   const sign = async (claims: JWTPayload): Promise<Made> => {
     const at = now();
     const iat = Math.floor(at / 1000);
@@ -89,10 +99,9 @@ export function assertionSource(
         count("no_identity");
         throw new Refusal("identity_required", "anonymous");
       }
-      const claims = assertionClaims(principal, terms);
-      const name = createHash("sha256").update(JSON.stringify(claims), "utf8").digest("base64url");
+      const name = nameOf(principal);
       const kept = cache.get(name);
-      if (kept === undefined) return cache.make(name, () => sign(claims));
+      if (kept === undefined) return cache.make(name, () => sign(assertionClaims(principal, terms)));
       count("reused");
       return kept;
     },

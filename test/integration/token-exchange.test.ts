@@ -169,6 +169,22 @@ t.test("a client that leaves does not take the exchange from those who wait with
   t.ok(gateway.audit.some(({ outcome }) => outcome === "cancelled"));
 });
 
+t.test("a gateway that ends waits for no token endpoint, and nothing was spent", async (t) => {
+  const { gateway, upstream, server, token } = await setUp(t);
+  const state = stateOf(await gateway.call(TRANSFER, { token: await token() }));
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  server.instead = () => {
+    reach();
+    return "answered";
+  };
+  const waiting = gateway.call(retryOf(state), { token: await token({ jti: "another" }) });
+  await reached;
+  await gateway.close(0);
+  t.match(await waiting, { status: 503, json: { error: { data: { reason: "shutting_down" } } } });
+  t.equal(gateway.audit.at(-1)?.state, "opened");
+  t.equal(upstream.arrived.length, 1);
+});
+
 t.test("clients: basic, post, and a signed JWT", async (t) => {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const file = `${t.testdir({ key: String(privateKey.export({ type: "pkcs8", format: "pem" })) })}/key`;

@@ -1,4 +1,5 @@
 /** Answers of token endpoints: what is a token, what is a no to the caller, and what is nobody's fault but the operator's. */
+import fc from "fast-check";
 import t from "tap";
 import { Refusal } from "../../../src/errors.ts";
 import { asGrantRefusal, parseAnswer, readGranted } from "../../../src/upstream/token-answer.ts";
@@ -112,4 +113,21 @@ t.test("bytes that are no JSON object are none", async (t) => {
   for (const text of ["", "[]", "null", '"x"', "{", "{}x"])
     t.equal(parseAnswer(Buffer.from(text)), undefined, text);
   t.equal(parseAnswer(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])), undefined, "no UTF-8");
+});
+
+t.test("whatever comes becomes a token that fits a header, or one of the known refusals", async (t) => {
+  const value = fc.oneof(fc.jsonValue(), fc.constantFrom("Bearer", ACCESS, "abc", "invalid_grant", 60, "60"));
+  const answer = fc.record(
+    { access_token: value, token_type: value, issued_token_type: value, expires_in: value, error: value },
+    { requiredKeys: [] },
+  );
+  const known = /^credential_(fault|refused|unavailable) grant_[a-z_]{1,30}$/;
+  fc.assert(
+    fc.property(answer, fc.integer({ min: 100, max: 599 }), fc.boolean(), (given, status, exchanged) => {
+      const { code, detail } = asGrantRefusal(status, given, exchanged);
+      t.ok(known.test(`${code} ${detail}`));
+      const cause = causeOf(() => t.match(readGranted(given, exchanged).token, /^[!-~]+$/));
+      return cause === "none" || known.test(cause);
+    }),
+  );
 });

@@ -31,7 +31,11 @@ async function open(t: Test, authentication: Record<string, unknown> = {}) {
     server: {
       listen: "127.0.0.1:0",
       publicUrl: "https://gateway.test",
-      tls: { cert: { file: own.certFile }, key: { file: own.keyFile }, clientCa: { file: authority.certFile } },
+      tls: {
+        cert: { file: own.certFile },
+        key: { file: own.keyFile },
+        clientCa: { file: authority.certFile },
+      },
     },
     authentication: {
       issuers: [{ issuer: issuer.issuer, jwks: { url: issuer.jwksUrl } }],
@@ -137,8 +141,52 @@ t.test("an issuer whose tokens must be bound", { skip }, async (t) => {
   const issuer = await startIssuer();
   t.teardown(() => issuer.close());
   const settings = { issuer: issuer.issuer, jwks: { url: issuer.jwksUrl }, senderConstrained: "required" };
-  const { alice, as, bearer, refused, cnf } = await open(t, { issuers: [settings], introspection: undefined });
+  const { alice, as, bearer, refused, cnf } = await open(t, {
+    issuers: [settings],
+    introspection: undefined,
+  });
   await refused(bearer(await issuer.token({ aud: URL_ })), "unbound");
   await refused(bearer(await issuer.token({ aud: URL_ }), as(alice)), "unbound");
   t.equal((await bearer(await issuer.token({ aud: URL_, cnf }), as(alice))).status, 200);
 });
+
+t.test(
+  "a certificate that a listed proxy has seen counts like one of the connection",
+  { skip },
+  async (t) => {
+    const authority = await createAuthority(t, { subject: "/CN=clients" });
+    const issuer = await startIssuer();
+    t.teardown(() => issuer.close());
+    const upstream = await startUpstream((arrived, response) => result(arrived, response, DONE));
+    t.teardown(() => upstream.close());
+    const header = { name: "client-cert", format: "rfc9440", ca: { file: authority.certFile } };
+    const startAt = async (from: string) => {
+      const gateway = await startGateway(upstream.url, {
+        authentication: {
+          issuers: [{ issuer: issuer.issuer, jwks: { url: issuer.jwksUrl }, audiences: [URL_] }],
+          clientCertificates: { subject: "san.uri", header: { ...header, from: [from] } },
+        },
+      });
+      t.teardown(() => gateway.close(0));
+      return gateway;
+    };
+    const [listed, elsewhere] = await Promise.all([startAt("127.0.0.1"), startAt("10.9.8.7")]);
+    const alice = await authority.issue({ names: ["URI:spiffe://example.org/alice"] });
+    const mallory = await authority.issue({ names: ["URI:spiffe://example.org/mallory"] });
+    const shown = ({ cert }: typeof alice) => ({
+      "client-cert": `:${new X509Certificate(cert).raw.toString("base64")}:`,
+    });
+    const token = await issuer.token({ aud: URL_, cnf: { "x5t#S256": thumbprint(alice.cert) } });
+    const call = (gateway: typeof listed, headers: Record<string, string> = {}) =>
+      gateway.call(TRANSFER, { token, headers });
+    t.equal((await call(listed, shown(alice))).status, 200);
+    t.match(listed.audit.at(-1), { authenticatedBy: "jwt", confirmedBy: ["certificate"] });
+    t.equal((await call(listed, shown(mallory))).status, 401);
+    t.equal(listed.audit.at(-1)?.cause, "certificate_mismatch");
+    t.equal((await call(listed)).status, 401);
+    t.equal(listed.audit.at(-1)?.cause, "certificate_missing");
+    const forged = await call(elsewhere, shown(alice));
+    t.not(forged.status, 200, "from somebody who is not listed it is nothing");
+    t.equal(elsewhere.audit.at(-1)?.outcome, "refused");
+  },
+);

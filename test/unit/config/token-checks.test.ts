@@ -1,4 +1,5 @@
 /** Settings of opaque and bound tokens: who is asked must be clear, and what is demanded possible. Each with its honest neighbour. */
+import { generateKeyPairSync } from "node:crypto";
 import t from "tap";
 import { load, SOUND } from "./load-text.ts";
 
@@ -128,6 +129,20 @@ t.test("a secret that is not there", async (t) => {
   ]);
   const { loaded } = await load(t, INTROSPECTION(entry()), {}, { S: "s3cret" });
   t.equal(loaded?.secrets.introspectionSecrets?.get("https://opaque.example.com")?.toString(), "s3cret");
+});
+
+t.test("a key that signs for the gateway", async (t) => {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const pem = String(privateKey.export({ type: "pkcs8", format: "pem" }));
+  const text = INTROSPECTION(entry()).replace(
+    "basic: { id: gw, secret: { env: S } }",
+    "privateKeyJwt: { id: gw, key: { file: k.pem } }",
+  );
+  const { problems, loaded } = await load(t, text, { "k.pem": pem });
+  t.same(problems, []);
+  t.equal(loaded?.secrets.introspectionSecrets?.size, 1);
+  const other = await load(t, text, { "k.pem": "no key" });
+  t.match(other.problems, [/introspection\[0\]\.client\.privateKeyJwt\.key/]);
 });
 
 t.test("warnings", async (t) => {

@@ -131,6 +131,22 @@ t.test("a nonce of the gateway, asked for once and then good", async (t) => {
   t.equal(late.status, 401);
 });
 
+t.test("an opaque token that is bound to a key needs its proof, too", async (t) => {
+  const key = await proofKey();
+  server.tokens.set("opaque-bound", { ...alice, token_type: "DPoP", cnf: { jkt: key.thumbprint } });
+  const send = async (claims = {}) => {
+    const options = { token: "opaque-bound", url: aud, now: gateway.clock.now, claims };
+    return gateway.call(TRANSFER, {
+      headers: { authorization: "DPoP opaque-bound", dpop: await prove(key, options) },
+    });
+  };
+  const nonce = (await send()).headers["dpop-nonce"];
+  t.equal((await send({ nonce })).status, 200);
+  t.match(gateway.audit.at(-1), { authenticatedBy: "introspection", confirmedBy: ["dpop"] });
+  t.equal((await gateway.call(TRANSFER, { token: "opaque-bound" })).status, 401);
+  t.equal(gateway.audit.at(-1)?.cause, "bound_as_bearer");
+});
+
 t.test("another secret is taken up, and the old one is not used again", async (t) => {
   await writeFile(`${folder}/secret`, "second-secret\n");
   t.equal(await gateway.configure({}), true);

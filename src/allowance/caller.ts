@@ -9,9 +9,11 @@ import type { Principal } from "../principal/principal.ts";
 const LABEL = "sealgate allowance v1";
 /** Two callers with one name of 128 bits are not to be found. */
 const NAME_BYTES = 16;
+const ADDRESS = "a-";
+const PERSON = "p-";
 
 /**
- * The name that a caller is counted under on a route: 22 characters, whatever the subject is called. The client is left out on
+ * The name that a caller is counted under on a route: 24 characters, whatever the subject is called. The client is left out on
  * purpose: who can register clients would have as many budgets as he likes.
  * @param address where the request came from, see `networkOf`; decides only for callers without a name
  */
@@ -22,8 +24,11 @@ export function callerOn(route: string, principal: Principal, address: string): 
     ? [LABEL, route, "address", networkOf(address)]
     : [LABEL, route, "person", issuer, tenant ?? null, subject];
   const digest = createHash("sha256").update(JSON.stringify(frame), "utf8").digest();
-  return digest.subarray(0, NAME_BYTES).toString("base64url");
+  return `${anonymous ? ADDRESS : PERSON}${digest.subarray(0, NAME_BYTES).toString("base64url")}`;
 }
+
+/** Whether a name is that of an address. */
+export const isAddress = (caller: string): boolean => caller.startsWith(ADDRESS);
 
 /**
  * The network that an address stands for: itself for IPv4, the /64 for IPv6, since whoever has one address of it has all. Proxies

@@ -7,10 +7,11 @@
  */
 import { RedisFailure } from "../redis/failure.ts";
 import { script } from "../redis/script.ts";
+import { isAddress } from "./caller.ts";
 import type { SharedCounts } from "./shared-counts.ts";
 
-/** Chains that one process keeps in mind; those beyond are counted in Redis only. */
-const MAX_CHAINS = 100_000;
+/** Chains of each kind of caller that one process keeps in mind; those beyond are counted in Redis only. */
+const MAX_CHAINS = { addresses: 100_000, people: 1_000_000 };
 const SWEEP_INTERVAL_MS = 1_000;
 
 const PURGE = "redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', redis.call('TIME')[1])";
@@ -47,14 +48,20 @@ export class OpenRounds {
   readonly #now: () => number;
   /** Caller → chain → expiry, for this process. */
   readonly #here = new Map<string, Map<string, number>>();
-  #size = 0;
+  /** Chains kept here. */
+  readonly #sizes = { addresses: 0, people: 0 };
+  readonly #most: typeof MAX_CHAINS;
   #sweptAt = Number.NEGATIVE_INFINITY;
   readonly #views = new Map<string, Set<{ change: number }>>();
 
-  /** @param now milliseconds since the epoch */
-  constructor(shared: SharedCounts | undefined, now: () => number) {
+  /**
+   * @param now milliseconds since the epoch
+   * @param most bounds on chains kept here, for tests
+   */
+  constructor(shared: SharedCounts | undefined, now: () => number, most = MAX_CHAINS) {
     this.#shared = shared;
     this.#now = now;
+    this.#most = most;
   }
 
   /** Callers who have a request under way that looks at their chains. */
@@ -93,26 +100,37 @@ export class OpenRounds {
   /** A chain has had its last answer. */
   closed(caller: string, chain: string): void {
     const chains = this.#here.get(caller);
-    if (chains?.delete(chain)) this.#size -= 1;
+    if (chains?.delete(chain)) this.#sizes[kindOf(caller)] -= 1;
     if (chains?.size === 0) this.#here.delete(caller);
     for (const view of this.#views.get(caller) ?? []) view.change -= 1;
     void this.#run(CLOSE, caller, [chain]);
   }
 
   #keep(caller: string, chain: string, exp: number): void {
-    if (this.#size >= MAX_CHAINS && this.#now() >= this.#sweptAt + SWEEP_INTERVAL_MS) {
-      this.#sweptAt = this.#now();
-      for (const other of [...this.#here.keys()]) this.#purge(other);
-    }
-    if (this.#size >= MAX_CHAINS) return;
+    const kind = kindOf(caller);
     const chains = this.#here.get(caller) ?? new Map<string, number>();
-    if (!chains.has(chain)) this.#size += 1;
+    if (!chains.has(chain)) {
+      if (this.#isFull(caller)) return;
+      this.#sizes[kind] += 1;
+    }
     this.#here.set(caller, chains.set(chain, exp));
   }
 
+  /** Nobody can be counted any more who is not counted already. */
+  #isFull(caller: string): boolean {
+    const kind = kindOf(caller);
+    if (this.#sizes[kind] < this.#most[kind]) return false;
+    if (this.#now() >= this.#sweptAt + SWEEP_INTERVAL_MS) {
+      this.#sweptAt = this.#now();
+      for (const other of [...this.#here.keys()]) this.#purge(other);
+    }
+    return this.#sizes[kind] >= this.#most[kind];
+  }
+
+  /** What could not be counted is too much. */
   #countHere(caller: string): number {
     this.#purge(caller);
-    return this.#here.get(caller)?.size ?? 0;
+    return this.#isFull(caller) ? Number.POSITIVE_INFINITY : (this.#here.get(caller)?.size ?? 0);
   }
 
   #purge(caller: string): void {
@@ -120,7 +138,7 @@ export class OpenRounds {
     for (const [chain, exp] of chains ?? []) {
       if (exp * 1000 > this.#now()) continue;
       chains?.delete(chain);
-      this.#size -= 1;
+      this.#sizes[kindOf(caller)] -= 1;
     }
     if (chains?.size === 0) this.#here.delete(caller);
   }
@@ -136,3 +154,5 @@ export class OpenRounds {
     }
   }
 }
+
+const kindOf = (caller: string): "addresses" | "people" => (isAddress(caller) ? "addresses" : "people");

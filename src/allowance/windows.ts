@@ -3,6 +3,8 @@
  * there is no Redis or while it is away. A window begins with the first request and does not grow by refused ones.
  */
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
+import { BoundedNames } from "./bounded-names.ts";
+import { isAddress } from "./caller.ts";
 import { CountingClient, type SharedCounts } from "./shared-counts.ts";
 
 /** So many requests in so many milliseconds. */
@@ -11,40 +13,57 @@ export interface Rate {
   readonly per: number;
 }
 
-/** Callers that one process counts by itself at a time, for each rate. All others share one count. */
-const MAX_COUNTED = 100_000;
+/** Bounds on callers that are counted apart by one process, for each rate. Those beyond share one count. */
+export interface MostCounted {
+  /** Callers without a token, in Redis too. */
+  readonly addresses: number;
+  /** Callers with one, while this process counts alone. */
+  readonly people: number;
+}
+
+const MOST: MostCounted = { addresses: 100_000, people: 250_000 };
 /** Callers that are known to have used their window up. One that is forgotten is asked for anew. */
 const MAX_BLOCKED = 50_000;
-const REST = "rest";
+const OTHER_ADDRESSES = "a-others";
+const OTHER_PEOPLE = "others";
 
 /** What is counted of a caller on a route. */
 export type Counted = "requests" | "polls" | "retries";
 
 type Limiter = RateLimiterRedis | RateLimiterMemory;
 
+/** What counts at one rate. */
+interface Limiters {
+  /** For all gateways together, where there is a Redis. */
+  readonly all: Limiter;
+  /** For this process alone. */
+  readonly own: RateLimiterMemory;
+  readonly addresses: BoundedNames;
+}
+
 /** See the file's header. */
 export class Windows {
   readonly #shared: SharedCounts | undefined;
   readonly #now: () => number;
-  readonly #maxCounted: number;
-  /** By rate: what counts together, and for this process alone. */
-  readonly #limiters = new Map<string, { readonly all: Limiter; readonly own: RateLimiterMemory }>();
+  readonly #most: MostCounted;
+  readonly #limiters = new Map<string, Limiters>();
   /** Until when (ms) a window is used up, by rate and key; the oldest first. */
   readonly #blocked = new Map<string, number>();
 
   /**
    * @param now milliseconds since the epoch
-   * @param maxCounted bound on callers counted in memory, for tests
+   * @param most bounds on callers, for tests
    */
-  constructor(shared: SharedCounts | undefined, now: () => number, maxCounted = MAX_COUNTED) {
+  constructor(shared: SharedCounts | undefined, now: () => number, most = MOST) {
     this.#shared = shared;
     this.#now = now;
-    this.#maxCounted = maxCounted;
+    this.#most = most;
   }
 
   /** Milliseconds until a window that is known to be used up ends; 0 for any other. Asks nobody. */
   blockedFor(rate: Rate, caller: string, what: Counted): number {
-    const until = this.#blocked.get(blockOf(rate, this.#keyOf(caller, what)));
+    const name = isAddress(caller) ? this.#limitersOf(rate).addresses.look(caller) : caller;
+    const until = this.#blocked.get(blockOf(rate, this.#keyOf(name, what)));
     return until === undefined ? 0 : Math.max(0, until - this.#now());
   }
 
@@ -55,8 +74,9 @@ export class Windows {
   async count(rate: Rate, caller: string, what: Counted): Promise<number> {
     const waiting = this.blockedFor(rate, caller, what);
     if (waiting > 0) return waiting;
-    const { all, own } = this.#limitersOf(rate);
-    return await this.#consume(what === "retries" ? own : all, rate, this.#keyOf(caller, what));
+    const { all, own, addresses } = this.#limitersOf(rate);
+    const name = isAddress(caller) ? addresses.take(caller) : caller;
+    return await this.#consume(what === "retries" ? own : all, rate, this.#keyOf(name, what));
   }
 
   #keyOf(caller: string, what: Counted): string {
@@ -87,12 +107,14 @@ export class Windows {
     this.#blocked.set(name, this.#now() + ms);
   }
 
-  #limitersOf(rate: Rate): { readonly all: Limiter; readonly own: RateLimiterMemory } {
+  #limitersOf(rate: Rate): Limiters {
     const name = `${rate.points}/${rate.per}`;
     const known = this.#limiters.get(name);
     if (known !== undefined) return known;
     const options = { points: rate.points, duration: Math.ceil(rate.per / 1000), keyPrefix: "" };
-    const memory = () => new BoundedMemory(options, this.#maxCounted);
+    // Addresses come bounded already, with as many counts as there are kinds.
+    const keys = 3 * this.#most.addresses + this.#most.people;
+    const memory = () => new BoundedMemory(options, keys);
     const all =
       this.#shared === undefined
         ? memory()
@@ -101,7 +123,8 @@ export class Windows {
             storeClient: new CountingClient(this.#shared),
             insuranceLimiter: memory(),
           });
-    const made = { all, own: memory() };
+    const addresses = new BoundedNames(this.#most.addresses, rate.per, OTHER_ADDRESSES, this.#now);
+    const made = { all, own: memory(), addresses };
     this.#limiters.set(name, made);
     return made;
   }
@@ -110,30 +133,16 @@ export class Windows {
 /** A new rate begins without the blocks of the old one. */
 const blockOf = ({ points, per }: Rate, key: string): string => `${points}/${per}/${key}`;
 
-/** Counts so many callers at most, however many addresses somebody has; those beyond them share one count. */
+/** Counts so many keys at most. */
 class BoundedMemory extends RateLimiterMemory {
-  readonly #max: number;
-  /** Until when (ms) a key is counted; in the order in which they end. */
-  readonly #counted = new Map<string, number>();
+  readonly #keys: BoundedNames;
 
-  constructor(options: ConstructorParameters<typeof RateLimiterMemory>[0], max: number) {
+  constructor(options: { readonly points: number; readonly duration: number }, max: number) {
     super(options);
-    this.#max = max;
+    this.#keys = new BoundedNames(max, options.duration * 1000, OTHER_PEOPLE, Date.now);
   }
 
   override consume(...[key, ...rest]: Parameters<RateLimiterMemory["consume"]>): Promise<RateLimiterRes> {
-    return super.consume(this.#keyFor(String(key)), ...rest);
-  }
-
-  #keyFor(key: string): string {
-    const now = Date.now();
-    for (const [oldest, until] of this.#counted) {
-      if (until > now) break;
-      this.#counted.delete(oldest);
-    }
-    if (this.#counted.has(key)) return key;
-    if (this.#counted.size >= this.#max) return REST;
-    this.#counted.set(key, now + this.duration * 1000);
-    return key;
+    return super.consume(this.#keys.take(String(key)), ...rest);
   }
 }

@@ -176,7 +176,7 @@ t.test("nothing of a caller stands in Redis by name", async (t) => {
   stateOf(await a.call(TRANSFER, { token: await tokenOf(subject) }));
   await until(async () => ((await redis.command("KEYS", "sg:limit:*")) as string[]).length === 2);
   for (const key of (await redis.command("KEYS", "*")) as string[]) {
-    t.match(key, /^sg:(limit:\{[\w-]{22}\}:(requests|open)|epoch|overrides.*|\{..\}:\d+)$/);
+    t.match(key, /^sg:(limit:\{[ap]-[\w-]{22}\}:(requests|open)|epoch|overrides.*|\{..\}:\d+)$/);
     t.notMatch(key, /evil/);
   }
 });

@@ -62,7 +62,7 @@ t.test(
   "a person is one caller in every client, and another one for another issuer, tenant or route",
   async (t) => {
     const name = callerOn("/mcp", alice, "192.0.2.7");
-    t.match(name, /^[\w-]{22}$/);
+    t.match(name, /^[ap]-[\w-]{22}$/);
     t.equal(callerOn("/mcp", { ...alice, client: "phone" }, "192.0.2.7"), name, "another client");
     t.equal(callerOn("/mcp", { ...alice, groups: ["staff"], scopes: ["x"] }, "192.0.2.7"), name);
     t.equal(callerOn("/mcp", alice, "198.51.100.1"), name, "another address");
@@ -96,7 +96,7 @@ t.test("no subject has the name of another caller", async (t) => {
     ].map((subject) => callerOn("/mcp", { ...alice, subject }, "192.0.2.7")),
   );
   t.equal(names.size, 12);
-  for (const name of names) t.match(name, /^[\w-]{22}$/, "no sign that means something to Redis");
+  for (const name of names) t.match(name, /^[ap]-[\w-]{22}$/, "no sign that means something to Redis");
 });
 
 t.test("callers without a token are their networks", async (t) => {

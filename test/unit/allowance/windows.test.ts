@@ -24,13 +24,27 @@ t.test("a changed rate holds at once", async (t) => {
   t.equal(await windows.count(more, "a", "requests"), 0);
 });
 
-t.test("callers beyond the bound share one count, and nobody before them is touched", async (t) => {
-  const windows = new Windows(undefined, () => 0, 2);
-  t.equal(await windows.count(RATE, "a", "requests"), 0);
-  t.equal(await windows.count(RATE, "b", "requests"), 0);
+t.test("people beyond the bound share one count, and nobody before them is touched", async (t) => {
+  const windows = new Windows(undefined, () => 0, { addresses: 0, people: 2 });
+  t.equal(await windows.count(RATE, "p-a", "requests"), 0);
+  t.equal(await windows.count(RATE, "p-b", "requests"), 0);
   const passed: number[] = [];
-  for (let i = 0; i < 50; i++) if ((await windows.count(RATE, `x${i}`, "requests")) === 0) passed.push(i);
+  for (let i = 0; i < 50; i++) if ((await windows.count(RATE, `p-x${i}`, "requests")) === 0) passed.push(i);
   t.equal(passed.length, RATE.points, "as many as for one caller, together");
-  t.equal(await windows.count(RATE, "a", "requests"), 0);
-  t.equal(await windows.count(RATE, "b", "requests"), 0);
+  t.equal(await windows.count(RATE, "p-a", "requests"), 0);
+  t.equal(await windows.count(RATE, "p-b", "requests"), 0);
+});
+
+t.test("addresses beyond the bound share one count, and no person is among them", async (t) => {
+  let now = 0;
+  const windows = new Windows(undefined, () => now, { addresses: 2, people: 100 });
+  const passes = async (caller: string) => (await windows.count(RATE, caller, "requests")) === 0;
+  t.same([await passes("a-1"), await passes("a-2")], [true, true]);
+  const passed: number[] = [];
+  for (let i = 0; i < 50; i++) if (await passes(`a-x${i}`)) passed.push(i);
+  t.equal(passed.length, RATE.points);
+  t.ok(windows.blockedFor(RATE, "a-y", "requests") > 0, "also whoever has not come yet");
+  t.same([await passes("a-1"), await passes("p-1"), await passes("p-2")], [true, true, true]);
+  now += RATE.per + 1;
+  t.ok(await passes("a-y"), "in the next window there is room");
 });

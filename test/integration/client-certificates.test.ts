@@ -1,6 +1,7 @@
 /** Callers known by their client certificate, on the gateway's own TLS listener. */
 
 import { createHash, X509Certificate } from "node:crypto";
+import { once } from "node:events";
 import { copyFile, rename, writeFile } from "node:fs/promises";
 import { connect } from "node:tls";
 import t, { type Test } from "tap";
@@ -211,6 +212,30 @@ t.test("an authority that was taken out counts no more, on no connection", { ski
   t.ok(await gateway.configure({ server }));
   const retry = await secureCall(gateway.url, retryOf(state), { ...trust, ...shown(alice) });
   t.match(retry.json.result, JSON.parse(DONE), "back in, the state is hers and unspent");
+});
+
+t.test("a handshake that was bad then is not good because an authority came later", { skip }, async (t) => {
+  const { gateway, authority, bundle, trust, server } = await open(t);
+  const other = await createAuthority(t, { subject: "/CN=others" });
+  const bob = await other.issue({ names: ["URI:spiffe://example.org/bob"] });
+  const { hostname, port } = new URL(gateway.url);
+  // In 1.2 the client is done last, so that by then the gateway has judged its certificate.
+  const socket = connect({
+    ...{ host: hostname, port: Number(port), servername: "gateway.test", maxVersion: "TLSv1.2" },
+    ...{ ...trust, ...shown(bob) },
+  });
+  t.teardown(() => socket.destroy());
+  await once(socket, "secureConnect");
+  await replace(bundle, authority.cert + other.cert);
+  t.ok(await gateway.configure({ server }));
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+  socket.write(
+    `POST /mcp HTTP/1.1\r\nhost: gateway.test\r\naccept: application/json, text/event-stream\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  const [answer] = await once(socket, "data");
+  t.match(String(answer), /^HTTP\/1\.1 401 [\s\S]*invalid_client_certificate/);
+  t.equal(gateway.audit.at(-1)?.cause, "certificate_handshake");
+  t.equal((await secureCall(gateway.url, TRANSFER, { ...trust, ...shown(bob) })).status, 200, "a new one is");
 });
 
 t.test("no session is resumed, no connection renegotiated", { skip }, async (t) => {

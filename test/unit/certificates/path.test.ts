@@ -115,13 +115,17 @@ t.test("what an authority in between must be", { skip }, async (t) => {
 
 t.test("many issuers of one name cost so much and no more", { skip }, async (t) => {
   const root = await createAuthority(t, { subject: "/CN=root" });
-  const leaf = read(await root.issue());
+  // Without key identifiers only signatures tell them apart.
+  const extensions = ["subjectKeyIdentifier=none", "authorityKeyIdentifier=none"];
+  const leaf = read(await root.issue({ extensions }));
   const others = await Promise.all(
     Array.from({ length: 30 }, () => createAuthority(t, { subject: "/CN=root" })),
   );
   t.equal(authoritiesOf(root).judge(leaf, others.map(read), NOW), undefined);
-  const strange = read(await (others[29] as Authority).issue());
+  const strange = read(await (others[29] as Authority).issue({ extensions }));
   t.equal(authoritiesOf(root).judge(strange, others.map(read), NOW), "untrusted", "only a few are looked at");
+  t.equal(authoritiesOf(...others).judge(strange, [], NOW), "untrusted", "and no more of the bundle");
+  t.equal(authoritiesOf(...others.toReversed()).judge(strange, [], NOW), undefined);
 });
 
 t.test("bundles", { skip }, async (t) => {
@@ -158,6 +162,14 @@ t.test("certificates that are read otherwise by others are not read at all", { s
   t.throws(() => readCertificate(Buffer.concat([raw, Buffer.from([0])])), DerError, "bytes behind it");
   t.throws(() => readCertificate(raw.subarray(0, -1)), DerError);
   t.throws(() => readCertificate(Buffer.alloc(20_000)), DerError);
+  const two = new X509Certificate(
+    (await root.issue({ extensions: ["1.2.3=DER:0500", "1.2.4=DER:0500"] })).cert,
+  ).raw;
+  const at = two.indexOf(Buffer.from("06022a04", "hex"));
+  t.ok(readCertificate(two));
+  two[at + 3] = 3;
+  t.ok(new X509Certificate(two), "OpenSSL reads it");
+  t.throws(() => readCertificate(two), DerError, "an extension that stands twice");
   // 86 0e "spiffe://td/\0b"
   const nul = await root.issue({ names: ["DER:3010860E7370696666653A2F2F74642F0062"] });
   t.throws(() => read(nul), DerError, "a NUL in a URI");

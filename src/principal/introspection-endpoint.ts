@@ -84,7 +84,10 @@ export class IntrospectionEndpoint<Judged> {
   readonly #active = new TokenCache<Remembered<Judged>>(MAX_ACTIVE);
   readonly #inactive = new TokenCache<Remembered<Judged>>(MAX_INACTIVE);
   readonly #calls = new Map<string, Promise<Judged | undefined>>();
+  /** In a row. */
   #failures = 0;
+  /** The last rest, in milliseconds. */
+  #rest = 0;
   #restsUntil = 0;
   #probing = false;
 
@@ -157,6 +160,7 @@ export class IntrospectionEndpoint<Judged> {
     try {
       const claims = await this.#post(token);
       this.#failures = 0;
+      this.#rest = 0;
       const judged = claims === undefined ? undefined : this.#judge(claims, token);
       count?.(claims === undefined ? "inactive" : "active");
       if (judged === undefined || claims === undefined) {
@@ -177,12 +181,13 @@ export class IntrospectionEndpoint<Judged> {
   #fail({ outcome, details, counts }: CallFailed): void {
     const { issuer, url, log, now, count } = this.#options;
     count?.(outcome);
+    const at = now();
     let rest = 0;
-    if (counts) {
-      this.#failures += 1;
-      const over = this.#failures - FAILURES;
-      if (over >= 0) rest = Math.min(REST.longest, REST.first * 2 ** Math.min(over, 10));
-      if (rest > 0) this.#restsUntil = now() + rest;
+    if (counts) this.#failures += 1;
+    // Calls that were under way together and fail together are one failure: only the first begins a rest.
+    if (counts && this.#failures >= FAILURES && !this.#resting(at)) {
+      rest = this.#rest = Math.min(REST.longest, this.#rest * 2 || REST.first);
+      this.#restsUntil = at + rest;
     }
     const line = { issuer, url: withoutQuery(url), fault: outcome, ...details, restsMs: rest };
     log.warn(line, "token introspection failed");

@@ -16,16 +16,20 @@ import {
 } from "./credential.ts";
 import { AnswerFault, checkToken, checkUse } from "./introspection-answer.ts";
 import { IntrospectionEndpoint, type IntrospectionOutcome } from "./introspection-endpoint.ts";
-import type { Resource } from "./principal.ts";
+import type { Owner, Resource } from "./principal.ts";
 import { resourceAudiences } from "./resource-metadata.ts";
 import { type Admission, admitToken, type GoodToken, goodToken } from "./token-admission.ts";
 import { isJwt, issuerOf } from "./token-form.ts";
 
 type IntrospectionConfig = NonNullable<Config["authentication"]["introspection"]>[number];
 
-/** An answer as it is remembered: what it makes of the token wherever it is presented, or why that is nothing. */
+/**
+ * An answer as it is remembered: what it makes of the token wherever it is presented, or why that is nothing. Not the whole
+ * answer, which can be large.
+ */
 interface Judged {
-  readonly claims: JWTPayload;
+  readonly use: Pick<JWTPayload, "exp" | "nbf" | "iat" | "aud">;
+  readonly owner: Owner;
   readonly good: GoodToken | undefined;
   readonly fault: string;
 }
@@ -121,16 +125,14 @@ export function createIntrospectionAuthenticator(
     resource: Resource,
   ): Identity | Promise<Identity> {
     if (judged === undefined) throw new CredentialFault("inactive");
-    const { claims, good, fault } = judged;
+    const { use, owner, good, fault } = judged;
     const { audiences = config.audiences ?? resourceAudiences(resource.url) } = resource;
     try {
       if (good === undefined) throw new AnswerFault(fault);
-      checkUse(claims, { audiences, clockTolerance: config.clockTolerance }, now());
+      checkUse(use, { audiences, clockTolerance: config.clockTolerance }, now());
     } catch (error) {
       if (!(error instanceof AnswerFault)) throw error;
-      throw new CredentialFault(error.message, {
-        owner: ownerByClaims(config.issuer, config.claims, claims),
-      });
+      throw new CredentialFault(error.message, { owner });
     }
     return admitToken(good, credentials, resource, admission);
   }
@@ -138,6 +140,12 @@ export function createIntrospectionAuthenticator(
 
 /** What an answer makes of a token, wherever it is presented. */
 function judge(config: IntrospectionConfig, claims: JWTPayload, token: string): Judged {
+  const { exp, nbf, iat, aud } = claims;
+  const use = Object.fromEntries(
+    Object.entries({ exp, nbf, iat, aud }).filter(([, value]) => value !== undefined),
+  );
+  const bad = (fault: string): Judged => ({ ...known, good: undefined, fault });
+  const known = { use, owner: ownerByClaims(config.issuer, config.claims, claims) };
   try {
     checkToken(claims, config.issuer, token);
     const { binding, rest } = splitBinding(claims);
@@ -147,10 +155,9 @@ function judge(config: IntrospectionConfig, claims: JWTPayload, token: string): 
       throw new ClaimError("confirmation_claim");
     }
     const principal = principalOf(config.issuer, config.claims, rest);
-    return { claims, good: goodToken("introspection", principal, binding, config), fault: "" };
+    return { ...known, good: goodToken("introspection", principal, binding, config), fault: "" };
   } catch (error) {
-    if (error instanceof AnswerFault) return { claims, good: undefined, fault: error.message };
-    if (error instanceof ClaimError) return { claims, good: undefined, fault: error.fault };
-    return { claims, good: undefined, fault: "claims" };
+    if (error instanceof AnswerFault) return bad(error.message);
+    return bad(error instanceof ClaimError ? error.fault : "claims");
   }
 }

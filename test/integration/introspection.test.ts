@@ -212,6 +212,26 @@ t.test("an endpoint that is down is left alone, and asked again by one", async (
   t.equal(counted.filter((outcome) => outcome === "resting").length, 2);
 });
 
+t.test("calls that fail together begin one rest, and rests grow one after the other", async (t) => {
+  const { server, ask, clock, authenticator } = await setUp(t);
+  server.behaviour = "status-500";
+  await Promise.all(Array.from({ length: 40 }, (_, n) => refusalOf(ask(`t-${n}`))));
+  for (const rest of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
+    clock.now += rest - 1;
+    t.equal(authenticator.ready(), false, `${rest}`);
+    clock.now += 1;
+    t.equal(authenticator.ready(), true, `${rest}`);
+    t.equal((await refusalOf(ask("probe"))).detail, "introspection_status");
+  }
+  clock.now += 30_000;
+  server.behaviour = "ok";
+  await ask("tok");
+  server.behaviour = "status-500";
+  for (const token of ["x1", "x2", "x3"]) await refusalOf(ask(token));
+  clock.now += 1_000;
+  t.equal(authenticator.ready(), true, "it begins anew");
+});
+
 t.test("a token that the server finds odd keeps nobody else out", async (t) => {
   const { server, ask } = await setUp(t);
   server.behaviour = "status-400";

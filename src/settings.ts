@@ -11,9 +11,7 @@ import { ApprovePolicies } from "./approval/policy.ts";
 import { type AuditLog, openAuditLog } from "./audit/sinks.ts";
 import { createAuthorizer } from "./authorization.ts";
 import type { Route } from "./call.ts";
-import { compileAddresses } from "./capability/addresses.ts";
 import type { Needs } from "./capability/needs.ts";
-import { compileCapability } from "./capability/policy.ts";
 import type { LoadedConfig } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";
 import { tokenBytesFor } from "./envelope/format.ts";
@@ -27,6 +25,7 @@ import type { Limits } from "./limits.ts";
 import type { Load } from "./load.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
+import { openRoutes, type RouteParts } from "./opened-routes.ts";
 import { optional } from "./optional.ts";
 import type { Output } from "./output.ts";
 import type { Overrides } from "./overrides/overrides.ts";
@@ -34,19 +33,12 @@ import { type AuthenticatorDeps, createAuthenticator } from "./principal/authent
 import type { KeySets } from "./principal/key-sets.ts";
 import type { Authenticator } from "./principal/principal.ts";
 import type { ReplayStore } from "./principal/replays.ts";
-import { type ResourceMetadata, resourceMetadataUrl, resourceUrl } from "./principal/resource-metadata.ts";
+import type { ResourceMetadata } from "./principal/resource-metadata.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
 import type { Repeats } from "./round-trip/repeat.ts";
-import { compileModes } from "./rules/modes.ts";
 import { createScopeHierarchy } from "./scopes.ts";
-import { SeenLists } from "./seen-lists.ts";
 import { type AssertionSigner, openAssertionSigner } from "./upstream/assertion-keys.ts";
 import { openClient } from "./upstream/client-authentication.ts";
-import type { CredentialSource } from "./upstream/credential-source.ts";
-import { createUpstream, type Upstream, type UpstreamOptions } from "./upstream/dispatch.ts";
-import { credentialOptions, openCredentials } from "./upstream/open.ts";
-
-type ConfiguredRoute = Config["routes"][number];
 
 /** See the file's header. */
 export interface Settings {
@@ -68,21 +60,7 @@ export interface Settings {
 interface Parts {
   readonly audit: Held<AuditLog>;
   readonly authenticator: Held<Authenticator>;
-  /** By route. */
-  readonly credentials: ReadonlyMap<
-    string,
-    { readonly options: unknown; readonly held: Held<CredentialSource> }
-  >;
-  /** By route. */
-  readonly upstreams: ReadonlyMap<
-    string,
-    {
-      readonly options: UpstreamOptions;
-      readonly held: Held<Upstream>;
-      /** What its lists said; as long as it is the same server, and no longer. */
-      readonly seen: SeenLists;
-    }
-  >;
+  readonly routes: RouteParts;
 }
 
 /** What there is one of in a process, whatever configuration is in force. */
@@ -166,37 +144,10 @@ export async function openSettings(
             async (made) => made.close?.(),
           ),
     );
-    const upstreams = new Map(
-      config.routes.map((route) => {
-        const options = upstreamOptions(loaded, route);
-        const known = before?.parts.upstreams.get(route.path);
-        const held =
-          known !== undefined && isDeepStrictEqual(known.options, options)
-            ? known.held
-            : new Held(createUpstream(options), (upstream) => upstream.close());
-        const seen = known?.held === held ? known.seen : new SeenLists();
-        return [route.path, { options, held: take(held), seen }] as const;
-      }),
-    );
     const { assertions } = config;
     const signer = assertions && (await openAssertionSigner(secrets.assertionKeys, assertions.primary));
-    const count = shared.metrics.credential;
-    const credentials = new Map(
-      config.routes.map((route) => {
-        const options = credentialOptions(loaded, route);
-        const known = before?.parts.credentials.get(route.path);
-        const held =
-          known !== undefined && isDeepStrictEqual(known.options, options)
-            ? known.held
-            : new Held(openCredentials(loaded, route, { signer, log, now, count }), (source) =>
-                source.close(),
-              );
-        return [route.path, { options, held: take(held) }] as const;
-      }),
-    );
-    const routes = new Map(
-      config.routes.map((route) => [route.path, openRoute(loaded, route, { upstreams, credentials })]),
-    );
+    const around = { signer, log, now, count: shared.metrics.credential };
+    const { routes, parts } = openRoutes(loaded, around, before?.parts.routes, take);
     const settings: Settings = {
       loaded,
       gateway: openGateway(config, audit.value, shared),
@@ -206,7 +157,7 @@ export async function openSettings(
       authenticator: authenticator.value,
       reach: createReach(config.server),
       peers: new Peers(loaded, now),
-      parts: { audit, authenticator, credentials, upstreams },
+      parts: { audit, authenticator, routes: parts },
     };
     return new Held(settings, close);
   } catch (error) {
@@ -276,46 +227,4 @@ function introspectionClients(
       return [issuer, openClient(client, secret, url, now)] as const;
     }),
   );
-}
-
-function upstreamOptions({ secrets }: LoadedConfig, { path, upstream }: ConfiguredRoute): UpstreamOptions {
-  const { url, timeouts, tls } = upstream;
-  const ca = secrets.upstreamCas.get(path);
-  const pair = secrets.upstreamPairs.get(path);
-  return {
-    url,
-    timeouts,
-    tls: { ...optional("ca", ca), ...pair, ...optional("servername", tls?.servername) },
-  };
-}
-
-function openRoute(
-  { config }: LoadedConfig,
-  route: ConfiguredRoute,
-  { upstreams, credentials }: Pick<Parts, "upstreams" | "credentials">,
-): Route {
-  const { publicUrl } = config.server;
-  const upstream = upstreams.get(route.path);
-  const source = credentials.get(route.path);
-  if (upstream === undefined || source === undefined) throw new Error(`${route.path} was not opened`);
-  return {
-    config: route,
-    resource: resourceUrl(publicUrl, route.path),
-    metadataUrl: resourceMetadataUrl(publicUrl, route.path),
-    proofAlgorithms: config.authentication.dpop?.algorithms,
-    requiredScopes: new Map(
-      [...config.authentication.issuers, ...(config.authentication.introspection ?? [])].map((of) => [
-        of.issuer,
-        of.requiredScopes,
-      ]),
-    ),
-    upstream: upstream.held.value,
-    credentials: source.held.value,
-    readsHints: config.authorization.policies.some(({ when }) => when !== undefined),
-    ...compileCapability(route.capability),
-    limits: callerLimits(route),
-    addresses: compileAddresses(config, route),
-    modes: compileModes(route.rules),
-    seen: upstream.seen,
-  };
 }

@@ -28,6 +28,8 @@ export interface Route {
   readonly metadataUrl: string;
   /** Algorithms of DPoP proofs; undefined where DPoP is not configured. */
   readonly proofAlgorithms?: readonly string[] | undefined;
+  /** Scopes that clients start with. */
+  readonly startScopes: readonly string[];
   /** By issuer: the scopes that all its tokens need. */
   readonly requiredScopes: ReadonlyMap<string, readonly string[]>;
   readonly upstream: Upstream;

@@ -9,7 +9,7 @@ import type { Limits } from "./limits.ts";
 import type { Load } from "./load.ts";
 import type { OverridesStatus } from "./overrides/overrides.ts";
 import type { IntrospectionOutcome } from "./principal/introspection-endpoint.ts";
-import type { KeysReport } from "./principal/jwks.ts";
+import type { KeysReport } from "./principal/issuer-keys.ts";
 import { registerKeyMetrics } from "./principal/key-metrics.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
 import { FINDINGS } from "./redis/description.ts";

@@ -183,6 +183,7 @@ export function buildServer(parts: ServerParts): Server {
       {
         ...{ url: route.resource, audiences: route.config.audiences, metadataUrl: route.metadataUrl },
         ...route.config.authentication,
+        startScopes: route.startScopes,
         furtherScopes: (principal) => scopesByHeaders(gateway.authorizer, principal, headers),
       },
     );

@@ -10,7 +10,7 @@ import type { Log } from "../log.ts";
 import { checkToken, detailOf, peekIssuer, signedClaims, TokenFault } from "./access-token.ts";
 import { ClaimError, ownerByClaims, principalOf } from "./claims.ts";
 import { CredentialFault, type Identity, IssuerUnavailable } from "./credential.ts";
-import { fileKeys } from "./jwks.ts";
+import { fileKeys } from "./issuer-keys.ts";
 import type { KeySets, OpenKeys } from "./key-sets.ts";
 import type { Presented, Principal, Resource } from "./principal.ts";
 import { resourceAudiences } from "./resource-metadata.ts";

@@ -89,7 +89,7 @@ export function createAuthenticator(
 export interface Composition {
   /** Whether a request without any credential is let in. */
   readonly anonymous: boolean;
-  /** For the challenge to a request whose issuer is not known. */
+  /** For the challenge to a request whose issuer is not known, where the resource does not say what to start with. */
   readonly allScopes: readonly string[];
   /** Signature algorithms of DPoP proofs; undefined where DPoP is not configured, and its scheme none of ours. */
   readonly proofAlgorithms?: readonly string[] | undefined;
@@ -99,9 +99,12 @@ export interface Composition {
 export function compose(kinds: readonly CredentialAuthenticator[], composition: Composition): Authenticator {
   const { anonymous, allScopes, proofAlgorithms: algorithms } = composition;
   const takesTokens = kinds.some(({ kind }) => TOKENS.has(kind));
-  const partsOf = ({ metadataUrl }: Resource, { authorization }: Credentials): ChallengeParts => {
+  const partsOf = (
+    { metadataUrl, startScopes }: Resource,
+    { authorization }: Credentials,
+  ): ChallengeParts => {
     const asked = authorization.kind === "token" && authorization.scheme === "dpop";
-    return { metadataUrl, scopes: allScopes, dpop: algorithms && { algorithms, asked } };
+    return { metadataUrl, scopes: startScopes ?? allScopes, dpop: algorithms && { algorithms, asked } };
   };
 
   return {

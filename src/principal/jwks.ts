@@ -1,6 +1,5 @@
 /**
- * The public keys of an issuer (RFC 7517), from a file or from its server.
- * A remote set is fetched when first needed, kept, refreshed before it is old, and asked again for an unknown key id,
+ * The public keys of an issuer (RFC 7517) from its server. A set is fetched when first needed, kept, refreshed before it is old, and asked again for an unknown key id,
  * but never more often than the cool-down allows: a storm of made-up key ids is not passed on as a storm of requests.
  */
 
@@ -9,44 +8,8 @@ import { type Log, withoutQuery } from "../log.ts";
 import { IssuerUnavailable } from "./credential.ts";
 import { DiscoveryError, discoverKeySet, type KeySetLocation } from "./discovery.ts";
 import { DocumentError, type DocumentReader } from "./document.ts";
+import type { IssuerKeys, KeysReport } from "./issuer-keys.ts";
 import { type KeySet, KeySetError, readKeySet } from "./key-set.ts";
-
-/** One issuer's keys. */
-export interface IssuerKeys {
-  /** Picks the key for a token's header. Throws jose's `JWKSNoMatchingKey` and kin, or `IssuerUnavailable`. */
-  readonly find: JWTVerifyGetKey;
-  /** Names the key set in use; changes when the set does. */
-  readonly generation: number;
-  /** Whether what was verified under `generation` still stands; starts a refresh when one is due. */
-  vouches(generation: number): boolean;
-  /** False while no keys are at hand and the last attempt to get them failed; starts another when one is due. */
-  available(): boolean;
-}
-
-/**
- * A set from the operator's file, already parsed. Throws when it is no key set, or holds keys that verify nothing and should not
- * be there: a mistake to show at start.
- */
-export function fileKeys(document: unknown): IssuerKeys {
-  const { find, flaws } = readKeySet(document);
-  const [flaw] = flaws.keys();
-  if (flaw !== undefined) throw new KeySetError(`holds a key that is not used: ${flaw}`);
-  return { find, generation: 0, vouches: () => true, available: () => true };
-}
-
-/** How it stands with the keys of an issuer's server, for health and metrics. */
-export interface KeysReport {
-  readonly issuer: string;
-  /**
-   * `unread`: nobody has needed them yet. `fresh`: as they should be. `old`: their server is away, and the kept ones serve.
-   * `none`: there are none to use, and no token of the issuer can be judged.
-   */
-  readonly state: "unread" | "fresh" | "old" | "none";
-  /** Since the set in use was loaded. */
-  readonly ageSeconds: number | undefined;
-  /** Attempts so far, by outcome. */
-  readonly loads: { readonly loaded: number; readonly failed: number };
-}
 
 /** Times in milliseconds. */
 export const KEY_TIMES = {
@@ -99,7 +62,7 @@ export class RemoteKeys implements IssuerKeys {
   }
 
   readonly find: JWTVerifyGetKey = async (header, token) => {
-    const held = this.#set;
+    const [held, place] = [this.#set, this.#place];
     const set = await this.#current();
     const match = async (from: KeySet): Promise<Awaited<ReturnType<JWTVerifyGetKey>> | undefined> => {
       try {
@@ -111,8 +74,8 @@ export class RemoteKeys implements IssuerKeys {
     };
     const known = await match(set);
     if (known !== undefined) return known;
-    // A set fetched for this very request cannot be bettered by fetching it again, unless it has moved.
-    let looks = set === held || this.#options.url === undefined;
+    // A set fetched for this very request cannot be bettered by fetching it again, unless discovery may find it elsewhere.
+    let looks = set === held || (this.#options.url === undefined && place !== undefined);
     while (looks) {
       // A load that is under way may have begun before the key was published.
       looks = this.#loading !== undefined;

@@ -11,7 +11,7 @@ import { checkToken, detailOf, peekIssuer, SIGNATURES, signedClaims, TokenFault 
 import { ClaimError, ownerByClaims, principalOf } from "./claims.ts";
 import { splitBinding } from "./confirmation.ts";
 import { type CredentialAuthenticator, CredentialFault, IssuerUnavailable } from "./credential.ts";
-import { fileKeys, type IssuerKeys } from "./jwks.ts";
+import { fileKeys, type IssuerKeys } from "./issuer-keys.ts";
 import { KeySets, type OpenKeys } from "./key-sets.ts";
 import type { Owner, Resource } from "./principal.ts";
 import { resourceAudiences } from "./resource-metadata.ts";

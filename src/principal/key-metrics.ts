@@ -1,6 +1,6 @@
 /** What is measured of issuers' keys. Label values are the issuers that operators have named. */
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { KeysReport } from "./jwks.ts";
+import type { KeysReport } from "./issuer-keys.ts";
 
 /** @param reports asked at each scrape; an issuer with several sets stands for the one that is worst off */
 export function registerKeyMetrics(registry: Registry, reports: () => readonly KeysReport[]): void {

@@ -4,7 +4,8 @@
  */
 import type { Log } from "../log.ts";
 import { createDocumentReader } from "./document.ts";
-import { type IssuerKeys, type KeysReport, RemoteKeys } from "./jwks.ts";
+import type { IssuerKeys, KeysReport } from "./issuer-keys.ts";
+import { RemoteKeys } from "./jwks.ts";
 
 /** Milliseconds for one document. */
 const FETCH_TIMEOUT_MS = 5_000;

@@ -75,6 +75,8 @@ export interface Resource {
   readonly accept?: readonly CredentialKind[] | undefined;
   /** `routes[].authentication.introspection`: the one issuer whose opaque tokens are taken here. */
   readonly introspection?: string | undefined;
+  /** For a challenge to who has no token yet: the scopes to start with, as the document says. */
+  readonly startScopes?: readonly string[] | undefined;
   /** What the request will need beside the scopes that its issuer's tokens all need, so that one challenge names everything. */
   readonly furtherScopes?: ((principal: Principal) => readonly string[]) | undefined;
 }

@@ -64,7 +64,7 @@ export function resourceMetadata(
     ({ issuer }) => own.issuers === undefined || own.issuers.includes(issuer),
   );
   if (named.length === 0) return undefined;
-  const scopes = own.scopes ?? [...new Set(named.flatMap((issuer) => issuer.requiredScopes))];
+  const scopes = own.scopes ?? inCommon(named.map(({ requiredScopes }) => requiredScopes));
   const algorithms = authentication.dpop?.algorithms;
   const certificates =
     server.tls?.clientCa !== undefined || authentication.clientCertificates?.header !== undefined;
@@ -85,6 +85,11 @@ export function resourceMetadata(
       ? { dpop_bound_access_tokens_required: true }
       : {}),
   };
+}
+
+/** An issuer that does not know a scope may refuse to give any: of different ones only those count that all of them know. */
+function inCommon([first = [], ...others]: readonly (readonly string[])[]): string[] {
+  return [...new Set(first)].filter((scope) => others.every((list) => list.includes(scope)));
 }
 
 /** The issuers whose tokens a route takes. */

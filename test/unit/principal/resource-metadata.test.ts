@@ -44,7 +44,9 @@ t.test("the document names the resource and its authorization servers", async (t
 
 t.test("scopes to start with: those of the issuers, each once, or the route's own", async (t) => {
   const two = SECTIONS.authentication(["https://a.example", ["mcp", "a"]], ["https://b.example", ["mcp"]]);
-  t.same(document(two)?.scopes_supported, ["mcp", "a"]);
+  t.same(document(two)?.scopes_supported, ["mcp"], "what only one of two issuers knows the other may refuse");
+  const alone = SECTIONS.authentication(["https://a.example", ["mcp", "a", "mcp"]]);
+  t.same(document(alone)?.scopes_supported, ["mcp", "a"]);
   t.same(document(two)?.authorization_servers, ["https://a.example", "https://b.example"]);
   t.same(document(two, { metadata: { scopes: ["x"] } })?.scopes_supported, ["x"]);
   t.notOk(Object.hasOwn(document(two, { metadata: { scopes: [] } }) ?? {}, "scopes_supported"));

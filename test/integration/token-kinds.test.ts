@@ -190,3 +190,25 @@ t.test(
     t.equal(upstream.arrived.at(-1)?.headers["dpop"], undefined);
   },
 );
+
+t.test("a scope that a call needs is asked for in the scheme of the caller", async (t) => {
+  const scoped = await startGateway(upstream.url, {
+    authentication: { issuers: authentication.issuers, dpop: { algorithms: ["ES256"] } },
+    authorization: { default: "allow", scopes: [{ methods: ["tools/call"], requires: ["write"] }] },
+  });
+  t.teardown(() => scoped.close(0));
+  const key = await proofKey();
+  const token = await issuer.token({ ...alice, cnf: { jkt: key.thumbprint } });
+  const dpop = await prove(key, { token, url: aud, now: Date.now() });
+  const bound = await scoped.call(TRANSFER, { headers: { authorization: `DPoP ${token}`, dpop } });
+  t.equal(bound.status, 403);
+  t.match(
+    bound.headers["www-authenticate"],
+    /^DPoP error="insufficient_scope", .*scope="write", resource_metadata="[^"]+", algs="ES256"$/,
+  );
+  const plain = await scoped.call(TRANSFER, { token: signed });
+  t.match(
+    plain.headers["www-authenticate"],
+    /^Bearer error="insufficient_scope", .*scope="write".*, DPoP algs="ES256"$/,
+  );
+});

@@ -4,12 +4,13 @@
  */
 import type { ServerResponse } from "node:http";
 import type { Allowance, Kind } from "./allowance/allowance.ts";
+import { HeldPlaces } from "./allowance/held-places.ts";
 import type { Draft } from "./audit/record.ts";
 import type { AuditLog } from "./audit/sinks.ts";
 import type { Route } from "./call.ts";
 import { Refusal, type RefusalCode } from "./errors.ts";
 import type { Headers } from "./http/framing.ts";
-import type { Limits, Place, Slot } from "./limits.ts";
+import type { Limits, Place } from "./limits.ts";
 import { type Log, withoutQuery } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { ANONYMOUS, type Principal } from "./principal/principal.ts";
@@ -45,9 +46,8 @@ export class Journey {
   sent = false;
   /** Headers of every answer to this request, also of refusals. */
   readonly replyHeaders: Record<string, string>;
-  /** Its place among what the process takes on at once; held until the answer has left. */
-  #slot: Slot | undefined;
-  #place: Place | undefined;
+  /** Held until the answer has left. */
+  readonly #places = new HeldPlaces();
   #closed = false;
   #superseded = false;
   readonly #end = new AbortController();
@@ -76,7 +76,7 @@ export class Journey {
     raw.once("close", () => {
       if (!raw.writableFinished) this.stop(new Refusal("cancelled", "client_left"));
       this.#closed = true;
-      this.#slot?.leave();
+      this.#places.leave();
       this.allowance?.end();
       onClose();
       if (this.#finished) onOver();
@@ -99,10 +99,7 @@ export class Journey {
     // Whoever has gone gives no place back.
     if (this.#closed) throw this.stopped ?? new Refusal("cancelled", "client_left");
     try {
-      const slot = this.#enterBoth(limits, kind);
-      this.#slot?.leave();
-      this.#slot = slot;
-      this.#place = kind;
+      this.#places.enter(limits, this.allowance, kind);
     } catch (error) {
       throw this.#limited(error);
     }
@@ -122,22 +119,6 @@ export class Journey {
     }
   }
 
-  #enterBoth(limits: Limits, kind: Place): Slot {
-    const slot = limits.enter(kind);
-    try {
-      const own = this.allowance?.enter(kind);
-      return {
-        leave() {
-          slot.leave();
-          own?.leave();
-        },
-      };
-    } catch (error) {
-      slot.leave();
-      throw error;
-    }
-  }
-
   /** A 429 would make an SDK client that discovers fall back to a legacy handshake. */
   #limited(error: unknown): unknown {
     const discovers =
@@ -148,7 +129,7 @@ export class Journey {
 
   /** A stream that nothing will answer: shutdown does not wait for it, and opening it again is harmless. */
   get endless(): boolean {
-    return this.#place === "stream" || this.answered || this.draft.method === "subscriptions/listen";
+    return this.#places.kind === "stream" || this.answered || this.draft.method === "subscriptions/listen";
   }
 
   /**

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import t from "tap";
 import { callerOn, networkOf } from "../../../src/allowance/caller.ts";
 import { ANONYMOUS, type Principal } from "../../../src/principal/principal.ts";
@@ -105,3 +106,32 @@ t.test("callers without a token are their networks", async (t) => {
   t.not(at("2001:db8:1:2::1"), at("2001:db8:1:3::1"));
   t.not(at("192.0.2.7"), at("192.0.2.8"));
 });
+
+t.test(
+  "any address in any spelling is the network of its first 64 bits; any other text is none",
+  async () => {
+    const group = fc.integer({ min: 0, max: 0xffff });
+    const address = fc.tuple(group, group, group, group, group, group, group, group);
+    const long = (groups: readonly number[]): string => groups.map((one) => one.toString(16)).join(":");
+    const padded = (groups: readonly number[]): string =>
+      groups.map((one) => one.toString(16).padStart(4, "0").toUpperCase()).join(":");
+    const short = (groups: readonly number[]): string =>
+      new URL(`http://[${long(groups)}]/`).hostname.replace(/^\[|\]$/g, "");
+    const isMapped = (groups: readonly number[]): boolean =>
+      groups.slice(0, 5).every((one) => one === 0) && groups[5] === 0xffff;
+    fc.assert(
+      fc.property(address, address, (a, b) => {
+        const network = networkOf(long(a));
+        for (const text of [padded(a), short(a), `[${short(a)}]:443`, `${long(a)}%lo`])
+          if (networkOf(text) !== network) return false;
+        if (isMapped(a) || isMapped(b)) return true;
+        const other = [...a.slice(0, 4), ...b.slice(4)];
+        const same = a.slice(0, 4).every((one, index) => one === b[index]);
+        return (
+          (isMapped(other) || networkOf(long(other)) === network) && (networkOf(long(b)) === network) === same
+        );
+      }),
+    );
+    fc.assert(fc.property(fc.string({ maxLength: 60 }), (text) => typeof networkOf(text) === "string"));
+  },
+);

@@ -56,6 +56,17 @@ function checkMetadata(
   checkOffline(metadata?.scopes ?? [], [...path, "scopes"], report);
   if (authentication === undefined || report.lost(["authentication"])) return;
   const known = tokenIssuers(authentication);
+  const named = known.filter(({ issuer }) => metadata?.issuers?.includes(issuer) ?? true);
+  const { scopes } = metadata ?? {};
+  if (
+    scopes !== undefined &&
+    named.some((of) => of.requiredScopes.some((scope) => !scopes.includes(scope)))
+  ) {
+    report.warning(
+      [...path, "scopes"],
+      "leave out what all tokens of an issuer need: clients start with a token that is refused",
+    );
+  }
   for (const [index, issuer] of (metadata?.issuers ?? []).entries()) {
     if (known.some((entry) => entry.issuer === issuer)) continue;
     report.problem(

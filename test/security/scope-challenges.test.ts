@@ -216,6 +216,35 @@ t.test("a reload changes what is needed, for rounds under way as well, and who h
   t.ok(await gateway.configure({ authorization: AUTHORIZATION }));
 });
 
+t.test("the first challenge says what to start with, and nothing that an issuer may not know", async (t) => {
+  const { authentication } = {
+    authentication: {
+      issuers: [
+        { issuer: issuer.issuer, jwks: { url: issuer.jwksUrl }, requiredScopes: ["mcp", "ours"] },
+        { issuer: "https://other.example", requiredScopes: ["mcp", "theirs"] },
+      ],
+    },
+  };
+  const route = { path: "/mcp", upstream: { url: scene.upstreamUrl } };
+  for (const [metadata, scope] of [
+    [undefined, "mcp"],
+    [{ issuers: [issuer.issuer] }, "mcp ours"],
+    [{ scopes: ["mcp", "files"] }, "mcp files"],
+    [{ scopes: [] }, undefined],
+  ] as const) {
+    const one = await startGateway(scene.upstreamUrl, {
+      authentication,
+      routes: [{ ...route, ...(metadata === undefined ? {} : { metadata }) }],
+    });
+    t.match(told(await one.call(TRANSFER)), { status: 401, scope });
+    const document = await one.send({ method: "GET", path: new URL(METADATA).pathname });
+    t.same(document.json.scopes_supported?.join(" "), scope, "the document says the same");
+    const lacking = await one.call(TRANSFER, { token: await token("mcp") });
+    t.same(told(lacking), lacks("mcp ours"), "once the issuer is known its own are named");
+    await one.close(0);
+  }
+});
+
 t.test("callers without a token are shown the way to one", async (t) => {
   const open = await startGateway(scene.upstreamUrl, {
     authentication: {

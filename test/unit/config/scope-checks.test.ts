@@ -82,6 +82,18 @@ const WARNINGS: [name: string, bad: string, message: RegExp, good: string][] = [
     SOUND,
   ],
   [
+    "scopes to start with that are not enough",
+    SOUND.replace(
+      "    - issuer: https://login.example.com",
+      "    - issuer: https://login.example.com\n      requiredScopes: [mcp]",
+    ).replace("- path: /mcp\n", "- path: /mcp\n    metadata: { scopes: [other] }\n"),
+    /routes\[0\]\.metadata\.scopes: leave out what all tokens/,
+    SOUND.replace(
+      "    - issuer: https://login.example.com",
+      "    - issuer: https://login.example.com\n      requiredScopes: [mcp]",
+    ).replace("- path: /mcp\n", "- path: /mcp\n    metadata: { scopes: [mcp, other] }\n"),
+  ],
+  [
     "names that the methods never carry",
     AUTHORIZATION("  scopes: [{ methods: [prompts/get], tools: [x], requires: [a] }]\n"),
     /scopes\[0\]\.tools: never matches/,

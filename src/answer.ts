@@ -180,7 +180,8 @@ function ofTask({ call, roundTrip }: AnswerContext, doc: JsonText, result: Node)
   const own = call.tasks?.own;
   if (own === undefined) return undefined;
   const task = judgeTask(roundTrip, call, own, doc, result, call.message.method === "tasks/get");
-  if (task.asked.length > 0) call.journey.draft.asked = task.asked;
+  const { asked, questions } = task;
+  if (asked.length > 0) Object.assign(call.journey.draft, { asked, questions });
   return task;
 }
 

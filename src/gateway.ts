@@ -10,10 +10,24 @@
 import type { FastifyReply } from "fastify";
 import { admit } from "./admission.ts";
 import type { Allowances, Kind } from "./allowance/allowance.ts";
-import { askConsent, countConsent, noteConsent, refuseConsent, rememberConsent } from "./approval/asking.ts";
+import {
+  askConsent,
+  countConsent,
+  isAnswered,
+  noteConsent,
+  refuseConsent,
+  rememberConsent,
+} from "./approval/asking.ts";
 import { type Consents, judgeConsent } from "./approval/consent.ts";
 import { offersOf } from "./approval/offers.ts";
-import { auditArguments, auditChain, auditMethod } from "./audit/record.ts";
+import {
+  auditArguments,
+  auditChain,
+  auditClient,
+  auditDeclared,
+  auditMethod,
+  auditReplay,
+} from "./audit/record.ts";
 import type { Authorizer } from "./authorization.ts";
 import type { Call, Route } from "./call.ts";
 import { narrow } from "./capability/narrow.ts";
@@ -121,6 +135,8 @@ export async function serve(
   }
   // capability
   const declared = parseDeclared(doc, message.meta);
+  Object.assign(journey.draft, auditDeclared(declared));
+  if (gateway.config.audit.client) Object.assign(journey.draft, auditClient(doc, message.meta));
   if (MRTR_METHODS.has(message.method))
     checkRequired(journey.route.requiredAsks(tool, refusal !== undefined), declared);
   const call: Call = {
@@ -205,7 +221,8 @@ async function notify(
 /**
  * The rest of the request half: retry, redeem, send; then the answer.
  * @param judged what policy made of the request, and which policies may ask for consent. What it hides goes the way of an unknown name up
- *   to the server's door: no check before it may tell the two apart. Nothing of it is redeemed.
+ *   to the server's door: no check before it may tell the two apart. Of its states none is redeemed but that of an answer to the gateway's
+ *   own question.
  */
 async function forward(
   gateway: Gateway,
@@ -230,11 +247,14 @@ async function forward(
   const name = call.tasks?.own?.claims.task ?? mirroredName(doc, message);
   const mirrored = { method: message.method, target: name, version: call.version };
   const headers = modernHeaders(journey.headers, mirrored);
-  if (judged.refusal !== undefined) throw judged.refusal;
-  judgeParams(journey, doc, call.params, annotationsOf(call));
+  const { refusal, approvals: ids } = judged;
+  const hidden = refusal !== undefined;
+  if (hidden && ids.length === 0) throw refusal;
+  if (!hidden) judgeParams(journey, doc, call.params, annotationsOf(call));
   // approval
-  const judging = judgeConsent(gateway.roundTrip, gateway.consents, call, judged.approvals, retry);
+  const judging = judgeConsent(gateway.roundTrip, gateway.consents, call, { ids, hidden }, retry);
   const consent = judging instanceof Promise ? await judging : judging;
+  if (hidden && !isAnswered(consent)) throw refusal;
   if (consent.kind === "ask") return askConsent(gateway, call, consent, reply);
   if (consent.kind !== "free") noteConsent(call, consent);
   // credential, before anything is spent: one that cannot be had leaves the state as good as it was
@@ -245,6 +265,10 @@ async function forward(
   if (spent !== undefined && "again" in spent) return repeat(gateway, call, spent.again, reply);
   if (consent.kind !== "free") countConsent(gateway, consent);
   if (isOver) throw await refuseConsent(gateway, call, consent);
+  if (hidden) {
+    rememberConsent(gateway, consent);
+    throw refusal;
+  }
   // upstream
   const offers = offersOf(gateway.consents, call, consent);
   const response = await send(journey, {
@@ -279,10 +303,12 @@ async function spend(gateway: Gateway, call: Call, claims: Claims): Promise<Spen
     const release = await redeem(gateway.roundTrip, call, claims);
     gateway.metrics.redemption("redeemed");
     journey.draft.state = "redeemed";
+    journey.draft.replay = "first_use";
     return { release };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     gateway.metrics.redemption(error.detail);
+    journey.draft.replay = auditReplay(error);
     const again = await recallFor(gateway, call, claims, error);
     if (again === undefined) throw error;
     return { again };

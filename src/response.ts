@@ -40,6 +40,7 @@ export async function answer(
       if (redeemed !== undefined) keep(gateway, call, redeemed, judged, statusOf(judged));
       journey.draft.outcome = judged.outcome;
       if (judged.hidden > 0) journey.draft.hidden = judged.hidden;
+      if (judged.rpcCode !== undefined) journey.draft.upstreamCode = judged.rpcCode;
       if (judged.sealed !== undefined) {
         Object.assign(journey.draft, auditChain(judged.sealed), {
           asked: judged.sealed.asked.map((q) => q.kind),
@@ -142,7 +143,11 @@ export async function repeat(
     const result = doc.get(doc.root, "result");
     if (result !== undefined) judgeAgain(gateway.roundTrip, call, doc, result);
   }
-  Object.assign(journey.draft, { state: "repeated", outcome }, asked.length > 0 ? { asked } : {});
+  Object.assign(
+    journey.draft,
+    { state: "repeated", replay: "repeated", outcome },
+    asked.length > 0 ? { asked } : {},
+  );
   await deliverJson({ journey, reply, limits: gateway.config.server.limits }, { status, bytes });
   journey.finish({});
 }

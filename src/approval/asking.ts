@@ -1,6 +1,6 @@
 /** The two ends of a question for consent: how it leaves, and what comes of an answer that lets nothing run. What is on record of either. */
-import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
+import { auditForm, digestOf } from "../audit/questions.ts";
 import { type AuditRecord, auditChain } from "../audit/record.ts";
 import type { Call } from "../call.ts";
 import { deliverJson } from "../deliver.ts";
@@ -38,6 +38,7 @@ export async function askConsent(
     outcome: "input_required",
     asked: ["form"],
     approval: auditQuestion(question),
+    questions: [auditForm(question)],
   });
   gateway.metrics.approval(policies, "asked");
   const bytes = Buffer.from(askedBody(message.id, question, token));
@@ -77,6 +78,10 @@ export function countConsent({ metrics }: Gateway, consent: Judged): void {
   const action = actionOf(consent);
   if (action !== undefined) metrics.approval(consent.question.policies, action);
 }
+
+/** Whether it is a question, or an answer that this request brought: what an unknown name comes to before it is sent. */
+export const isAnswered = (consent: Consent): boolean =>
+  consent.kind === "ask" || (consent.kind !== "free" && actionOf(consent) !== undefined);
 
 /** What the user did; undefined where this request brought no answer. */
 function actionOf(consent: Judged): "accept" | "decline" | "cancel" | undefined {
@@ -137,5 +142,3 @@ function auditQuestion({
 }: ApprovalQuestion): NonNullable<AuditRecord["approval"]> {
   return { policies, code, message: digestOf(message), schema: digestOf(requestedSchema) };
 }
-
-const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64url");

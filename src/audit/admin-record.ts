@@ -1,28 +1,12 @@
 /** The audit record of what somebody did, or tried to do, on the admin listener. It holds no token. */
+import type * as z from "zod";
+import type { adminRecord } from "./admin-schema.ts";
+import type { Frozen } from "./members.ts";
 
-/** One deed, as it is written. */
-export interface AdminRecord {
-  readonly type: "admin";
-  /** RFC 3339. */
-  readonly time: string;
-  /** As in the answer's `X-Request-Id`. */
-  readonly requestId: string;
-  readonly address: string;
-  readonly action: AdminAction;
-  readonly outcome: "done" | "refused" | "failed";
-  /** Of what was refused or failed: why. */
-  readonly cause?: "token" | "order" | "full" | "busy" | "store_unavailable" | "not_found";
-  /** What was set or taken back. */
+/** One deed, as it is written: what each member means stands in `admin-schema.ts`. */
+export type AdminRecord = Omit<Frozen<z.output<typeof adminRecord>>, "entry"> & {
   readonly entry?: Readonly<Record<string, unknown>>;
-}
+};
 
 /** What can be done; `unknown` where the token was refused before anybody looked. */
-export type AdminAction =
-  | "revoke"
-  | "unrevoke"
-  | "grant"
-  | "ungrant"
-  | "approve"
-  | "deny"
-  | "forget"
-  | "unknown";
+export type AdminAction = AdminRecord["action"];

@@ -3,111 +3,22 @@
  * What is secret is never put in: no state, token, answer, question text or credential has a field here;
  * arguments only where `audit.arguments` asks for them.
  */
-import type { Approver } from "../approval/approvals.ts";
+import type * as z from "zod";
 import type { Claims } from "../envelope/format.ts";
-import type { RefusalCode } from "../errors.ts";
+import type { Refusal } from "../errors.ts";
 import type { JsonText, Node } from "../json/scan.ts";
+import type { Declared } from "../mcp/capabilities.ts";
+import { CLIENT_INFO_KEY } from "../mcp/era.ts";
 import type { Target } from "../mcp/methods.ts";
-import type { Confirmation } from "../principal/credential.ts";
-import type { CredentialKind, Principal } from "../principal/principal.ts";
-import type { NotedFinding } from "../rules/finding.ts";
-import type { UpstreamCredentialKind } from "../upstream/credential-source.ts";
+import { optional } from "../optional.ts";
+import type { Principal } from "../principal/principal.ts";
+import type { Frozen } from "./members.ts";
+import type { auditRecord } from "./record-schema.ts";
 
+/** One decision, as it is written: what each member means stands in `record-schema.ts`. */
+export type AuditRecord = Frozen<z.output<typeof auditRecord>>;
 /** How a request ended. */
-export type Outcome =
-  | "preflight"
-  | "complete"
-  | "tool_error"
-  | "input_required"
-  | "task"
-  | "error"
-  | "accepted"
-  | "stream"
-  | "refused"
-  | "cancelled";
-
-/** One decision, as it is written. */
-export interface AuditRecord {
-  readonly type: "audit";
-  /** RFC 3339. */
-  readonly time: string;
-  readonly requestId: string;
-  readonly route: string;
-  readonly era?: "modern" | "legacy";
-  readonly version?: string;
-  /** Address the request came from; behind `server.trustedProxies` the one they forward. */
-  readonly address?: string;
-  readonly principal?: {
-    readonly anonymous?: true;
-    readonly issuer?: string;
-    readonly subject?: string;
-    readonly client?: string;
-    readonly tenant?: string;
-    readonly groups?: readonly string[];
-    readonly scopes?: readonly string[];
-  };
-  /** The kind of credential that said who is calling, and what showed that the token was its sender's. */
-  readonly authenticatedBy?: CredentialKind;
-  readonly confirmedBy?: readonly Confirmation[];
-  readonly method?: string;
-  readonly target?: Target;
-  /** Present only with `audit.arguments: true`: JSON text as the client sent it. */
-  readonly arguments?: string;
-  /** Id of the policy that decided. */
-  readonly policy?: string;
-  readonly outcome: Outcome;
-  /** Refusals: the public code, and the true cause that the client is not told. */
-  readonly code?: RefusalCode;
-  readonly cause?: string;
-  /**
-   * What became of the state that the request brought. `opened` passed all bindings and was refused for another cause
-   * before it was spent; `repeated` was spent before, and the answer of that run was returned; `already_redeemed` and `outcome_unknown` could not be spent again.
-   */
-  readonly state?:
-    | "opened"
-    | "redeemed"
-    | "released"
-    | "rejected"
-    | "reprompted"
-    | "repeated"
-    | "already_redeemed"
-    | "outcome_unknown";
-  /** Joins the rounds of one call; with `round` and the id of the sealed state. */
-  readonly chain?: string;
-  readonly round?: number;
-  readonly jti?: string;
-  /** Digest of a task's own id: joins the records of one task, and of attempts on it. */
-  readonly task?: string;
-  /** Items of a list that this principal may not see. */
-  readonly hidden?: number;
-  /** Rules that were broken, what was done about it, and how they were broken; at most 32 different ones. */
-  readonly rules?: readonly NotedFinding[];
-  /** Kinds of the questions that went out with this answer. */
-  readonly asked?: readonly string[];
-  /**
-   * The consent that policy asks for: the policies, the code that people tell calls apart by, and digests (base64url SHA-256) of the
-   * message and of the form that the user was shown. `action` is what the user did, where this request brought the answer; `fields` what
-   * was filled in, where policy keeps it; `others` who else approved; `remembered` the chain in which it was, where nobody
-   * was asked; `waiting` the id of somebody else's call that this answer was for.
-   */
-  readonly approval?: {
-    readonly policies: readonly string[];
-    readonly code: string;
-    readonly message: string;
-    readonly schema: string;
-    readonly action?: "accept" | "decline" | "cancel";
-    readonly fields?: Readonly<Record<string, string>>;
-    readonly others?: readonly Approver[];
-    readonly remembered?: string;
-    readonly waiting?: string;
-  };
-  /** Actions of the answers that came with this request. */
-  readonly answers?: readonly string[];
-  /** The kind of credential that was to go to the server. */
-  readonly credential?: UpstreamCredentialKind;
-  readonly upstreamStatus?: number;
-  readonly latencyMs: number;
-}
+export type Outcome = AuditRecord["outcome"];
 
 /** What stages add while the request is on its way. */
 export type Draft = { -readonly [K in keyof AuditRecord]?: AuditRecord[K] };
@@ -116,6 +27,10 @@ export type Draft = { -readonly [K in keyof AuditRecord]?: AuditRecord[K] };
 const MAX_NAMES = 64;
 const MAX_NAME_CHARACTERS = 256;
 const MAX_ARGUMENT_CHARACTERS = 16 * 1024;
+const MAX_CLIENT_CHARACTERS = 128;
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
+const ALL_UNSEEN = new RegExp(UNSEEN, "gu");
+const NEEDS = ["form", "url", "sampling", "samplingTools", "samplingContext", "roots"] as const;
 const METHOD = /^[A-Za-z][A-Za-z0-9_./-]{0,63}$/;
 
 /** The parts of a principal that audit shows. */
@@ -156,6 +71,40 @@ export const auditChain = (claims: Claims): Pick<AuditRecord, "chain" | "round" 
   round: claims.round,
   jti: claims.jti,
 });
+
+/** The state that a request brought, as far as a record names it; whatever becomes of it. */
+export const auditBrought = ({ chain, round, jti, requestId }: Claims): Pick<AuditRecord, "brought"> => ({
+  brought: { chain, round, jti, rpcId: requestId },
+});
+
+/** What a client says it can be asked. */
+export function auditDeclared(declared: Declared): Pick<AuditRecord, "declared"> {
+  const list = NEEDS.filter((need) => declared[need]);
+  return list.length === 0 ? {} : { declared: list };
+}
+
+/** What a client calls itself, for `audit.client: true` only: untrusted, cut, and without characters that cannot be seen. */
+export function auditClient(doc: JsonText, meta: Node | undefined): Pick<AuditRecord, "client"> {
+  const info = doc.get(meta, CLIENT_INFO_KEY);
+  const name = printable(doc.text(doc.get(info, "name")));
+  const version = printable(doc.text(doc.get(info, "version")));
+  if (name === undefined && version === undefined) return {};
+  return { client: { ...optional("name", name), ...optional("version", version) } };
+}
+
+/** What the store said of a state that it did not take. */
+export function auditReplay({ code, detail }: Refusal): NonNullable<AuditRecord["replay"]> {
+  if (code === "already_redeemed") return "already_redeemed";
+  if (code === "outcome_unknown") return "other_epoch";
+  if (code === "store_unavailable") return "store_unavailable";
+  return detail === "revoked" ? "revoked" : "expired";
+}
+
+function printable(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const shown = shorten(text, MAX_CLIENT_CHARACTERS).toWellFormed();
+  return UNSEEN.test(shown) ? shown.replaceAll(ALL_UNSEEN, "?") : shown;
+}
 
 function shorten(text: string, max = MAX_NAME_CHARACTERS): string {
   return text.length <= max ? text : `${text.slice(0, max)}…`;

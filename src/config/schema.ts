@@ -133,6 +133,9 @@ export const SECTIONS = {
         .prefault([{ type: "stdout" }])
         .describe("Where records go."),
       arguments: flag().default(false).describe("Write the arguments of calls into the records."),
+      client: flag()
+        .default(false)
+        .describe("Write what clients call themselves (clientInfo, name and version) into the records."),
     })
     .prefault({})
     .describe("One record per decision."),

@@ -75,14 +75,17 @@ export function checkAnswers(doc: JsonText, inputResponses: Node, asked: readonl
   return { edits, findings };
 }
 
+/** What was done with a question: what the user did, or that there was a result. */
+export type Action = "accept" | "decline" | "cancel" | "result";
+
 /** The actions of checked answers to what was asked; a sampling or roots result has none and counts as `result`. For audit. */
-export function actionsIn(doc: JsonText, inputResponses: Node, asked: readonly Asked[]): string[] {
+export function actionsIn(doc: JsonText, inputResponses: Node, asked: readonly Asked[]): Action[] {
   const given = new Map(doc.members(inputResponses).map(({ key, node }) => [key, node]));
   return asked.flatMap(({ key }) => {
     const answer = given.get(key);
     if (answer === undefined) return [];
     const action = doc.get(answer, "action");
-    return [action === undefined ? "result" : doc.string(action)];
+    return [action === undefined ? "result" : (doc.string(action) as Action)];
   });
 }
 

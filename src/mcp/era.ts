@@ -16,11 +16,13 @@ export const LEGACY_VERSIONS: readonly string[] = ["2024-11-05", "2025-03-26", "
 /** The `_meta` members that every modern request has. */
 export const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 export const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
+/** What a client calls itself; nothing is decided by it. */
+export const CLIENT_INFO_KEY = "io.modelcontextprotocol/clientInfo";
 
 const META_NAMES = knownNames(
   VERSION_KEY,
   CAPABILITIES_KEY,
-  "io.modelcontextprotocol/clientInfo",
+  CLIENT_INFO_KEY,
   "io.modelcontextprotocol/logLevel",
 );
 const META_PREFIX = "io.modelcontextprotocol/";

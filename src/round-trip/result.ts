@@ -2,6 +2,7 @@
  * Response steps 3 and 4: an `input_required` result leaves only with questions the client may be asked and a sealed state.
  * Spec: basic/patterns/mrtr; docs/envelope.md.
  */
+import { auditQuestions } from "../audit/questions.ts";
 import { requestIdDigest } from "../binding.ts";
 import type { Call } from "../call.ts";
 import { checkQuestions } from "../capability/check.ts";
@@ -52,6 +53,7 @@ export function sealRound(
   if (token.length > context.maxTokenBytes) throw new Refusal("upstream_fault", "state_too_large");
   // Before the user is asked, as all limits on rounds.
   call.journey.allowance?.openRound(claims, before === undefined);
+  call.journey.draft.questions = auditQuestions(doc, questions);
   const remove = new Set(["ttlMs", "cacheScope"]);
   if (requests !== undefined && doc.kind(requests) === "null") remove.add("inputRequests");
   return { edits: editObject(doc, result, { set: { requestState: JSON.stringify(token) }, remove }), claims };
@@ -139,6 +141,8 @@ function nextClaims(
   const jti = context.random(16).toString("base64url");
   const epoch = context.store.epoch(jti);
   if (epoch === undefined) throw new Refusal("store_unavailable", "epoch_never_read");
+  const requestId = requestIdDigest(call.message.id);
+  call.journey.draft.rpcId = requestId;
   return {
     jti,
     iat,
@@ -147,7 +151,7 @@ function nextClaims(
     chain: before?.chain ?? jti,
     chainIat,
     ...presented(call),
-    requestId: requestIdDigest(call.message.id),
+    requestId,
     asked,
     epoch,
     ...(call.consent === undefined ? {} : { approval: call.consent }),

@@ -4,7 +4,7 @@
  * That order is a security property: a stranger's or a malformed attempt never spends the owner's state.
  * Spec: basic/patterns/mrtr; docs/envelope.md, docs/redemption.md, docs/refusals.md.
  */
-import { auditChain } from "../audit/record.ts";
+import { auditBrought, auditChain } from "../audit/record.ts";
 import { checkBinding, requestIdDigest } from "../binding.ts";
 import type { Ask, Call } from "../call.ts";
 import { checkStillAllowed } from "../capability/check.ts";
@@ -76,13 +76,17 @@ export function openRetry(context: RoundTripContext, call: Call): Retry {
     // stands in clear is seen to be right, so that a state which is none costs nothing.
     const request = presented(call);
     claims = openToken(closed, context.audience);
+    // It is one of ours: audit names it, whosever attempt this is.
+    Object.assign(call.journey.draft, auditBrought(claims));
     checkBinding(claims, request, context.now() / 1000, context.clockSkew / 1000);
   } catch (error) {
     if (!(error instanceof EnvelopeError)) throw error;
     return rejectState(call, error.fault);
   }
   Object.assign(call.journey.draft, { state: "opened", ...auditChain(claims) });
-  if (requestIdDigest(call.message.id) === claims.requestId) {
+  const rpcId = requestIdDigest(call.message.id);
+  call.journey.draft.rpcId = rpcId;
+  if (rpcId === claims.requestId) {
     const refuse = (): Refusal => new Refusal("same_request_id", "same_request_id");
     call.journey.judge([{ rule: "mrtr/same-request-id", detail: "same_request_id" }], refuse);
   }
@@ -187,15 +191,20 @@ export function allowedNow(
   return overrides.asks(route.allowedAsks(tool), { principal, route: route.config.path, tool });
 }
 
-/** What this call would be sealed as; compared with the claims. */
+/** What this call would be sealed as; compared with the claims, and noted for audit as far as it is shown there. */
 export function presented(call: Call): Parameters<typeof checkBinding>[1] {
+  const { journey } = call;
+  const { path, upstream, roundTrip } = journey.route.config;
+  const params = digestParams(call.doc, call.params);
+  const { maxRounds: roundLimit, maxAge: ageLimitMs } = roundTrip;
+  Object.assign(journey.draft, { params, roundLimit, ageLimitMs });
   return {
-    route: call.journey.route.config.path,
-    upstream: call.journey.route.config.upstream.url,
-    principal: principalDigest(call.journey.principal),
+    route: path,
+    upstream: upstream.url,
+    principal: principalDigest(journey.principal),
     method: call.message.method,
     target: call.target?.name ?? "",
-    params: digestParams(call.doc, call.params),
+    params,
     version: call.version,
   };
 }

@@ -2,6 +2,8 @@
  * Response half of tasks: what a server says of a task leaves with the client's own id, and with questions that the client may be
  * asked, under keys that hold what was asked. Source: SEP-2663; decision 26.
  */
+import { auditQuestions } from "../audit/questions.ts";
+import type { AuditRecord } from "../audit/record.ts";
 import type { Call } from "../call.ts";
 import { checkQuestions } from "../capability/check.ts";
 import type { Asked, Claims } from "../envelope/format.ts";
@@ -22,6 +24,8 @@ export interface JudgedTask {
   readonly edits: readonly Edit[];
   /** Kinds of the questions in it. */
   readonly asked: readonly Asked["kind"][];
+  /** The same for audit: digests of what is shown. */
+  readonly questions: NonNullable<AuditRecord["questions"]>;
   /** The call came to an error that the tool itself gave. */
   readonly isToolError: boolean;
 }
@@ -84,13 +88,18 @@ export function judgeTask(
   const { id, inputRequests, isToolError } = readTask(doc, shape, mustBeTask);
   if (id !== undefined && id.text !== own.claims.task) throw new Refusal("upstream_fault", "task_mismatch");
   const edits = id === undefined ? [] : [replace(doc, id.node, JSON.stringify(own.id))];
-  if (inputRequests === undefined) return { edits, asked: [], isToolError };
+  if (inputRequests === undefined) return { edits, asked: [], questions: [], isToolError };
   const questions = parseQuestions(doc, inputRequests, context.maxSchemaBytes);
   // On a subscription the request itself has no tool.
   checkQuestions(questions, call.declared, allowedNow(context, call.journey, own.claims.tool));
   judgeQuestions(call, doc, inputRequests);
   edits.push(sealKeys(context, own, doc, inputRequests, questions));
-  return { edits, asked: questions.map(({ kind }) => kind), isToolError };
+  return {
+    edits,
+    asked: questions.map(({ kind }) => kind),
+    questions: auditQuestions(doc, questions),
+    isToolError,
+  };
 }
 
 /** The same questions under sealed keys; every byte of a question stays. */

@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import type { AdminRecord } from "../../src/audit/admin-record.ts";
+import { adminRecord } from "../../src/audit/admin-schema.ts";
 import type { AuditRecord } from "../../src/audit/record.ts";
+import { auditRecord } from "../../src/audit/record-schema.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { ClientTimeouts } from "../../src/http/connections.ts";
 import { createLog } from "../../src/log.ts";
@@ -122,7 +124,11 @@ export async function startGateway(
   const running = await start(loaded, {
     log: createLog("debug", { write: (line: string) => void lines.push(line) }),
     audit: {
-      write: (record) => void (record.type === "audit" ? audit.push(record) : deeds.push(record)),
+      write(record) {
+        checkRecord(record);
+        if (record.type === "audit") audit.push(record);
+        else deeds.push(record);
+      },
       losses: () => new Map(),
       close: async () => undefined,
     },
@@ -171,6 +177,17 @@ export async function startGateway(
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Whatever test provokes a record proves the published schema with it. Not thrown where it is written: a request must not see it. */
+export function checkRecord(record: AuditRecord | AdminRecord): void {
+  const schema = record.type === "audit" ? auditRecord : adminRecord;
+  const { error } = schema.safeParse(JSON.parse(JSON.stringify(record)));
+  if (error === undefined) return;
+  const text = `a record breaks the published schema: ${JSON.stringify(record)}\n${error.message}`;
+  queueMicrotask(() => {
+    throw new Error(text);
+  });
 }
 
 /** One HTTP exchange with nothing added and nothing hidden. */

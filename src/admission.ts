@@ -29,7 +29,7 @@ export interface Admission {
   readonly target: Target | undefined;
   /** The answer it gets if policy says no: for what is hidden, the one that an unknown name gets. */
   readonly refusal: Refusal | undefined;
-  /** Ids of the approve policies that match what it does, if it is allowed. */
+  /** Ids of the approve policies that match what it does, or that would ask about an unknown name, where it is hidden. */
   readonly approvals: readonly string[];
 }
 
@@ -107,14 +107,14 @@ export function admit(
     if (index === 0) journey.draft.policy = decision.policy;
     for (const scope of scopesOf(authorizer, operation, decision)) scopes.add(scope);
     // What a message listens to, and a task that is under way, is not called by it.
-    if (decision.allowed && index === 0) approvals = decision.approvals ?? [];
+    if (index === 0) approvals = decision.approvals ?? [];
     if (decision.allowed) continue;
     const isOfTask = operation.target?.kind === "tool" && message.method !== "tools/call";
     if (isOfTask) throw new Refusal("unknown_task", "policy");
     refusal ??= refusalOf(operation, decision);
   }
   checkScopes(authorizer, journey, [...scopes]);
-  return { target, refusal, approvals: refusal === undefined ? approvals : [] };
+  return { target, refusal, approvals };
 }
 
 /** What one operation needs; nothing where its arguments are forbidden, since a scope would not help. */
@@ -158,21 +158,6 @@ function checkScopes({ scopes }: Authorizer, { principal, route, draft }: Journe
   const parts = { metadataUrl, scopes: [...new Set([...required, ...needed])], dpop };
   const { anonymous, issuer, subject, client } = principal;
   throw anonymous ? refuseMissing("scope", parts) : refuseScope(parts, ownerOf(issuer, subject, client));
-}
-
-/**
- * `admit`, for what is served without further checks. Nobody is asked for consent there, so what needs it is refused by the caller.
- * @throws Refusal also `unknown_tool`, `unknown_prompt`, `unknown_resource`, `arguments_forbidden`, `forbidden`
- */
-export function authorize(
-  authorizer: Authorizer,
-  journey: Journey,
-  doc: JsonText,
-  message: RequestMessage | NotificationMessage,
-): Admission {
-  const admission = admit(authorizer, journey, doc, message);
-  if (admission.refusal !== undefined) throw admission.refusal;
-  return admission;
 }
 
 /** What a caller is told whom policy does not let do this. */

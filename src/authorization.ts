@@ -9,7 +9,7 @@ import { namesOf } from "./argument-place.ts";
 import { ArgumentReading, type Arguments } from "./argument-reading.ts";
 import { compileArguments } from "./arguments.ts";
 import type { Config } from "./config/schema.ts";
-import { compileGlobs, type Glob, isEverything } from "./glob.ts";
+import { compileGlobs, type Glob, hasWildcard, isEverything } from "./glob.ts";
 import { MRTR_METHODS, TASK_METHODS } from "./mcp/methods.ts";
 import { readUri, type UriReading } from "./mcp/resource-uri.ts";
 import { fold } from "./mcp/twins.ts";
@@ -44,6 +44,11 @@ export type Decision =
       readonly policy: string;
       /** Other arguments may be allowed: the target is no secret from this principal. */
       readonly byArguments?: true;
+      /**
+       * Ids of the approve policies that would ask about a name that nobody has: a question must not tell it from what is hidden. Absent
+       * where such a name is not asked about.
+       */
+      readonly approvals?: readonly string[];
     };
 
 /** What one policy came to, in the order of the file. */
@@ -156,6 +161,8 @@ export function createAuthorizer(authorization: Config["authorization"]): Author
   const judgesUris = policies.some(({ resources = [] }) =>
     resources.some((pattern) => !isEverything(pattern)),
   );
+  /** Decides about names that nobody has; made when the first of them is asked about. */
+  let nobody: Authorizer | undefined;
   const denyMethods = denies.filter((policy) => policy.namesMethods && !policy.namesTargets);
   const read = (principal: Principal, { target, arguments: given }: Operation): Readings => ({
     uri: judgesUris && target?.kind === "resource" ? readUri(target.name) : undefined,
@@ -195,11 +202,15 @@ export function createAuthorizer(authorization: Config["authorization"]): Author
       const matching = demands.filter((policy) => policy.unfit(principal, operation, readings) === undefined);
       return matching.length === 0 ? decision : { ...decision, approvals: matching.map(({ id }) => id) };
     }
-    if (!testsArguments || operation.arguments === undefined) return decision;
-    const { arguments: _, ...withSome } = operation;
-    return judge(principal, withSome, { ...readings, given: undefined }).allowed
-      ? { ...decision, byArguments: true }
-      : decision;
+    if (testsArguments && operation.arguments !== undefined) {
+      const { arguments: _, ...withSome } = operation;
+      if (judge(principal, withSome, { ...readings, given: undefined }).allowed)
+        return { ...decision, byArguments: true };
+    }
+    if (demands.length === 0 || !MRTR_METHODS.has(operation.method)) return decision;
+    nobody ??= createAuthorizer(ofNamesNobodyHas(authorization));
+    const { allowed, approvals } = nobody.decide(principal, operation);
+    return allowed && approvals !== undefined ? { ...decision, approvals } : decision;
   }
 
   const rules = createScopeRules(authorization);
@@ -247,6 +258,23 @@ export function createAuthorizer(authorization: Config["authorization"]): Author
       return { decision, policies: found };
     },
   };
+}
+
+/** The policies as they are for a name that nobody has: no deny means it, and of the others what patterns say. */
+function ofNamesNobodyHas(authorization: Config["authorization"]): Config["authorization"] {
+  const policies = authorization.policies.flatMap((policy): Policy[] => {
+    const named = TARGET_SELECTORS.filter((name) => policy[name] !== undefined);
+    if (named.length === 0) return [policy];
+    if (policy.effect === "deny") return [];
+    const kept = { ...policy };
+    for (const name of named) {
+      const patterns = policy[name]?.filter(hasWildcard) ?? [];
+      if (patterns.length > 0) kept[name] = patterns;
+      else delete kept[name];
+    }
+    return TARGET_SELECTORS.some((name) => kept[name] !== undefined) ? [kept] : [];
+  });
+  return { ...authorization, policies };
 }
 
 /**

@@ -4,7 +4,7 @@
  * What mixes the eras never comes here (mcp/era.ts).
  */
 import type { FastifyReply } from "fastify";
-import { authorize } from "./admission.ts";
+import { admit } from "./admission.ts";
 import { scanServer } from "./answer.ts";
 import { noteHints } from "./approval/hints.ts";
 import { checkHead, type Delivery, deliverJson, deliverStream } from "./deliver.ts";
@@ -53,10 +53,12 @@ export async function serveLegacy(
 ): Promise<void> {
   const { doc, message, version } = post;
   if ("method" in message) {
-    const { target, approvals } = authorize(gateway.authorizer, journey, doc, message);
-    const hints = target === undefined ? undefined : journey.route.seen.hintsOf(target.name);
+    const { target, refusal, approvals } = admit(gateway.authorizer, journey, doc, message);
+    const known = target !== undefined && refusal === undefined;
+    const hints = known ? journey.route.seen.hintsOf(target.name) : undefined;
     const [demand] = gateway.consents.policies.demanded(approvals, hints);
     if (demand !== undefined) throw new Refusal("approval_required", "legacy");
+    if (refusal !== undefined) throw refusal;
   }
   const method = "method" in message ? message.method : undefined;
   const headers = legacyHeaders(journey.headers, "POST", version);

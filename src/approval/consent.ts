@@ -67,8 +67,8 @@ export type Consent =
 const FREE: Consent = { kind: "free" };
 
 /**
- * Judges a call that policy allows; at once, where nobody is asked.
- * @param ids of the approve policies that match it (`Decision.approvals`)
+ * Judges a call that policy allows, or one that is hidden and must be asked about like an unknown one; at once, where nobody is asked.
+ * @param asked the ids of the approve policies that match it (`Decision.approvals`); and whether it is hidden, so that nothing is known of it
  * @param retry what its state turned out to be
  * @throws Refusal `invalid_request_state` for a state whose consent is not that to what policy asks for now,
  *   `invalid_input_responses` for an answer that is neither yes nor no, `missing_capability`, `question_forbidden`,
@@ -78,12 +78,13 @@ export function judgeConsent(
   context: RoundTripContext,
   consents: Consents,
   call: Call,
-  ids: readonly string[],
+  { ids, hidden }: { readonly ids: readonly string[]; readonly hidden: boolean },
   retry: Retry,
 ): Consent | Promise<Consent> {
   const sealed = retry.kind === "retry" ? retry.claims.approval : undefined;
   if (ids.length === 0 && sealed === undefined) return FREE;
-  const hints = call.target === undefined ? undefined : call.journey.route.seen.hintsOf(call.target.name);
+  const hints =
+    call.target === undefined || hidden ? undefined : call.journey.route.seen.hintsOf(call.target.name);
   const demanded = consents.policies.demanded(ids, hints);
   if (demanded.length === 0 && sealed === undefined) return FREE;
   return retry.kind === "retry"

@@ -76,6 +76,12 @@ function readAuthorities(bytes: Buffer): Buffer {
     if (error instanceof DerError) throw new SecretError(error.message);
     throw error;
   }
+  try {
+    // What the listener is given later must not be refused then.
+    createSecureContext({ ca: bytes });
+  } catch {
+    throw new SecretError("the file holds a certificate that OpenSSL does not take for an authority");
+  }
   return bytes;
 }
 

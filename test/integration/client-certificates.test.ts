@@ -9,8 +9,8 @@ import { type Authority, type Certificate, createAuthority, hasOpenssl } from ".
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { startIssuer } from "../support/issuer.ts";
 import { type ClientTls, keptAlive, secureCall } from "../support/secure-client.ts";
-import { startUpstream } from "../support/upstream.ts";
-import { asksOnce, DONE, retryOf, stateOf, TRANSFER } from "./rounds.ts";
+import { type Script, startUpstream } from "../support/upstream.ts";
+import { asksOnce, DONE, holding, retryOf, stateOf, TRANSFER } from "./rounds.ts";
 
 const skip = (await hasOpenssl()) ? false : "needs openssl";
 const REFUSED = { status: 401, json: { error: { data: { reason: "invalid_client_certificate" } } } };
@@ -26,13 +26,18 @@ interface Scene {
   readonly server: Record<string, unknown>;
 }
 
-async function open(t: Test, more: Record<string, unknown> = {}, subject = "san.uri"): Promise<Scene> {
+async function open(
+  t: Test,
+  more: Record<string, unknown> = {},
+  subject = "san.uri",
+  script: Script = asksOnce,
+): Promise<Scene> {
   const authority = await createAuthority(t, { subject: "/CN=clients" });
   const site = await createAuthority(t, { subject: "/CN=site" });
   const own = await site.issue({ names: ["DNS:gateway.test"], usage: "serverAuth" });
   const bundle = `${authority.certFile}.bundle`;
   await copyFile(authority.certFile, bundle);
-  const upstream = await startUpstream(asksOnce);
+  const upstream = await startUpstream(script);
   t.teardown(() => upstream.close());
   const server = {
     listen: "127.0.0.1:0",
@@ -212,6 +217,19 @@ t.test("an authority that was taken out counts no more, on no connection", { ski
   t.ok(await gateway.configure({ server }));
   const retry = await secureCall(gateway.url, retryOf(state), { ...trust, ...shown(alice) });
   t.match(retry.json.result, JSON.parse(DONE), "back in, the state is hers and unspent");
+});
+
+t.test("a stream ends with the authority that its caller was judged by", { skip }, async (t) => {
+  const held = holding();
+  const { gateway, authority, bundle, trust, server } = await open(t, {}, "san.uri", held.script);
+  const other = await createAuthority(t, { subject: "/CN=others" });
+  const alice = await authority.issue({ names: ["URI:spiffe://example.org/alice"] });
+  const listen = { method: "subscriptions/listen" };
+  const reply = secureCall(gateway.url, listen, { ...trust, ...shown(alice) });
+  await held.next();
+  await replace(bundle, other.cert);
+  t.ok(await gateway.configure({ server }));
+  t.match((await reply).body, /"reason":"configuration_changed"/);
 });
 
 t.test("a handshake that was bad then is not good because an authority came later", { skip }, async (t) => {

@@ -119,6 +119,18 @@ export class Journey {
     }
   }
 
+  /**
+   * Whether a body is read, before it is; see `Allowance.checkBody`.
+   * @throws Refusal as `admit`
+   */
+  checkBody(bytes: number | undefined, alwaysRead: number): void {
+    try {
+      this.allowance?.checkBody(bytes, alwaysRead);
+    } catch (error) {
+      throw this.#limited(error);
+    }
+  }
+
   /** A 429 would make an SDK client that discovers fall back to a legacy handshake. */
   #limited(error: unknown): unknown {
     const discovers =

@@ -215,12 +215,10 @@ export function buildServer(parts: ServerParts): Server {
   }
 
   /** Of a caller who is over the limits, only what can be a retry is still read. @throws Refusal `rate_limited` */
-  function checkAllowedBody({ headers, allowance }: Journey, { roundTrip }: Gateway): void {
-    const announced = headers.get("content-length");
-    allowance?.checkBody(
-      announced === undefined ? undefined : Number(announced),
-      roundTrip.maxTokenBytes + ROOM_BESIDE_STATE,
-    );
+  function checkAllowedBody(journey: Journey, { roundTrip }: Gateway): void {
+    const announced = journey.headers.get("content-length");
+    const bytes = announced === undefined ? undefined : Number(announced);
+    journey.checkBody(bytes, roundTrip.maxTokenBytes + ROOM_BESIDE_STATE);
   }
 
   /** Asks for the body of a request that has passed all that can be judged without it (RFC 9110 section 10.1.1). */

@@ -149,6 +149,8 @@ t.test("over the limit a large body is not even read, a small one is", async (t)
   const large = await gateway.call({ ...LIST, params: { pad: "x".repeat(1_000_000) } });
   t.match(large, { status: 429, json: { id: null, error: { data: { reason: "rate_limited" } } } });
   t.match(await sendAs(gateway, "7", LIST), { status: 429, json: { id: 7 } });
+  const discover = await gateway.call({ method: "server/discover", params: { pad: "x".repeat(1_000_000) } });
+  t.match(discover, { status: 503, json: { id: null, error: { data: { reason: "overloaded" } } } });
 });
 
 t.test("one caller's requests in flight are bounded, streams apart", async (t) => {

@@ -1,6 +1,7 @@
 /** A policy with `effect: approve`, its settings, and its digest: whatever rests on that ends when the policy is changed. */
 import { createHash } from "node:crypto";
 import { type ApprovalSettings, approval } from "../config/approval-settings.ts";
+import { pathsIn } from "./template.ts";
 
 /** One of them, as configured: trusted. Members beside these are part of its digest. */
 export interface ApprovePolicy {
@@ -30,3 +31,11 @@ function sorted(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
+
+/** Paths of the arguments that the templates of policies name. */
+export const pathsOf = (policies: readonly ApprovePolicy[]): string[] =>
+  policies
+    .map(settingsOf)
+    .flatMap(({ message, confirm }) =>
+      [message, confirm].flatMap((one) => (one === undefined ? [] : pathsIn(one))),
+    );

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import type { Arguments } from "../argument-reading.ts";
 import type { ApprovalSettings } from "../config/approval-settings.ts";
-import type { Kind, Node } from "../json/scan.ts";
+import type { Kind, Member, Node } from "../json/scan.ts";
 import { credentialsIn, isRandom } from "../mcp/credential-values.ts";
 import { namesSecret } from "../mcp/secret-name.ts";
 import { quote } from "./visible.ts";
@@ -76,14 +76,14 @@ const isCredential = (text: string): boolean =>
 
 /** What is left of a walk through the arguments: a container that has been entered. */
 interface Open {
-  /** Of a long list the beginning: there are never that many lines. */
+  /** Of many the first: there are never that many lines. */
   readonly items: readonly (readonly [name: string | number, node: Node])[];
   readonly count: number;
   next: number;
 }
 
-/** Items of a list that are looked at. */
-const MOST_OF_LIST = 128;
+/** Items of a list, and members of an object, that are looked at: more than there are lines. */
+const MOST_LOOKED_AT = 128;
 
 /**
  * Prints a line for each value, in the order of names.
@@ -138,13 +138,28 @@ function enter({ doc }: Arguments, node: Node): Open {
   const items: [string | number, Node][] = [];
   if (doc.kind(node) === "array") {
     let item = doc.inside(node);
-    for (let index = 0; index < Math.min(count, MOST_OF_LIST); index++, item = doc.behind(item))
+    for (let index = 0; index < Math.min(count, MOST_LOOKED_AT); index++, item = doc.behind(item))
       items.push([index, item]);
   } else {
-    const members = doc.members(node).toSorted((a, b) => (a.key < b.key ? -1 : 1));
-    for (const { key, node: value } of members) items.push([key, value]);
+    for (const { key, node: value } of first(doc.members(node))) items.push([key, value]);
   }
   return { items, count, next: 0 };
+}
+
+/** The members that come first by their keys, in order: as many as there can be lines. */
+function first(members: readonly Member[]): readonly Member[] {
+  const byKey = (a: Member, b: Member): number => (a.key < b.key ? -1 : 1);
+  let kept: Member[] = [];
+  let bound: string | undefined;
+  for (const member of members) {
+    if (bound !== undefined && bound < member.key) continue;
+    kept.push(member);
+    // Not sorted again for each of them.
+    if (kept.length < 2 * MOST_LOOKED_AT) continue;
+    kept = kept.sort(byKey).slice(0, MOST_LOOKED_AT);
+    bound = kept.at(-1)?.key;
+  }
+  return kept.sort(byKey).slice(0, MOST_LOOKED_AT);
 }
 
 /** Names that could be taken for anything else stand in quotes. */

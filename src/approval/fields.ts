@@ -88,13 +88,13 @@ function definitionOf(field: ApprovalField): object {
 function typedOf(confirm: Template, subject: Subject, mask: Mask): string {
   const path = soleArgument(confirm);
   if (path === undefined) return confirm.parts.join("");
-  const given = subject.arguments;
-  const [node, ...more] = readArgument(given, subject.principal, path) ?? [];
+  const { reading } = subject;
+  const [node, ...more] = readArgument(reading, path) ?? [];
   if (node === undefined || more.length > 0) return FALLBACK;
   const names = compilePlace(path).steps.map(({ name }) => name);
-  if (isHidden(given, node, names, mask)) return FALLBACK;
-  const kind = given.doc.kind(node);
+  if (isHidden(reading, node, names, mask)) return FALLBACK;
+  const kind = reading.doc.kind(node);
   if (kind !== "string" && kind !== "number") return FALLBACK;
-  const text = kind === "string" ? given.doc.looseString(node) : given.doc.raw(node);
+  const text = kind === "string" ? reading.doc.looseString(node) : reading.doc.raw(node);
   return isTypable(text) ? text : FALLBACK;
 }

@@ -9,10 +9,10 @@ import { digestParams } from "../json/canonical.ts";
 import type { JsonText, Node } from "../json/scan.ts";
 import type { Target } from "../mcp/methods.ts";
 import type { Principal } from "../principal/principal.ts";
-import { type ApprovePolicy, policyDigest, settingsOf } from "./approve-policy.ts";
+import { type ApprovePolicy, pathsOf, policyDigest, settingsOf } from "./approve-policy.ts";
 import { type Mask, printDetails, showText } from "./details.ts";
 import { formOf, type QuestionField } from "./fields.ts";
-import { renderTemplate, type Subject } from "./sentence.ts";
+import { renderTemplate, type Subject, subjectOf } from "./sentence.ts";
 
 export type { ApprovePolicy } from "./approve-policy.ts";
 export type { QuestionField } from "./fields.ts";
@@ -100,14 +100,14 @@ export function approvalQuestion(
 ): ApprovalQuestion {
   const matter = matterOf(policies, call);
   const shownCode = code(matter);
-  const subject: Subject = {
-    tool: call.target.name,
-    server: call.server,
-    principal: another?.requester ?? call.principal,
-    arguments: { doc: call.doc, node: argumentsOf(call) },
-  };
+  const given = { doc: call.doc, node: argumentsOf(call) };
+  const subject = subjectOf(
+    { tool: call.target.name, server: call.server, principal: another?.requester ?? call.principal },
+    given,
+    pathsOf(policies),
+  );
   const form = formOf(policies, subject);
-  const text = messageOf(policies, call, subject, another !== undefined);
+  const text = messageOf(policies, call, subject, given, another !== undefined);
   const key = another === undefined ? APPROVAL_KEY : `${APPROVAL_KEY}/${another.id}`;
   const requestedSchema = JSON.stringify(form.schema);
   const typed = form.fields.map((field) => field.typed ?? null);
@@ -128,6 +128,7 @@ function messageOf(
   policies: readonly ApprovePolicy[],
   { target, server, doc, params }: ApprovalCall,
   subject: Subject,
+  given: Arguments,
   forAnother: boolean,
 ): string {
   const page = new Page(MAX_MESSAGE_BYTES - TAIL_BYTES);
@@ -146,7 +147,7 @@ function messageOf(
     ),
   );
   const hides = settings.every(({ details }) => details === "hide");
-  page.details(subject.arguments, strictest(settings), hides, countOthers(doc, params));
+  page.details(given, strictest(settings), hides, countOthers(doc, params));
   return page.text;
 }
 
@@ -157,11 +158,15 @@ function showCaller({ anonymous, subject, issuer, client }: Principal): string {
   return `${showText(subject, "amid", 64)} of ${showText(issuer, "amid", 96)}${by}`;
 }
 
+/** Digests of parameters, which take time where these are many. */
+const known = new WeakMap<ApprovalCall, string>();
+
 /** What a call is, whoever makes it. */
 export function matterOf(policies: readonly ApprovePolicy[], call: ApprovalCall): string {
   const { route, upstream, method, target, doc, params } = call;
   const asking = policies.map((policy) => [policy.id, policyDigest(policy)]);
-  const parameters = digestParams(doc, params);
+  const parameters = known.get(call) ?? digestParams(doc, params);
+  known.set(call, parameters);
   return digest(["matter", route, upstream, method, target.kind, target.name, parameters, asking]);
 }
 

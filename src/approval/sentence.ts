@@ -2,7 +2,7 @@
  * A policy's own words, with values in them: each quoted like every other text of a question, so that none goes on as part of the
  * sentence, and none is read as a template. Pure.
  */
-import { compilePlace, namesOf, type Place } from "../argument-place.ts";
+import { compilePlace, namesOf } from "../argument-place.ts";
 import { ArgumentReading, type Arguments } from "../argument-reading.ts";
 import type { Node } from "../json/scan.ts";
 import type { Principal } from "../principal/principal.ts";
@@ -14,7 +14,17 @@ export interface Subject {
   readonly tool: string;
   readonly server: string;
   readonly principal: Principal;
-  readonly arguments: Arguments;
+  /** The arguments, read once for all templates. */
+  readonly reading: ArgumentReading;
+}
+
+/** @param paths of all arguments that will be asked for, JSON Pointers */
+export function subjectOf(
+  { tool, server, principal }: Omit<Subject, "reading">,
+  given: Arguments,
+  paths: readonly string[],
+): Subject {
+  return { tool, server, principal, reading: new ArgumentReading(principal, given, namesOf(paths)) };
 }
 
 /** Characters of one value in a sentence; the list below has more. */
@@ -49,17 +59,17 @@ function showPrincipal(
   return showList(texts.map((text) => () => showText(text, "amid", MOST_OF_VALUE)));
 }
 
-function showArgument(path: string, { arguments: given, principal }: Subject, mask: Mask): string {
-  const found = readArgument(given, principal, path);
+function showArgument(path: string, { reading }: Subject, mask: Mask): string {
+  const found = readArgument(reading, path);
   if (found === undefined) return UNCLEAR;
   const names = compilePlace(path).steps.map(({ name }) => name);
   return showList(
     found.map((node) => () => {
-      if (isHidden(given, node, names, mask)) return HIDDEN;
+      if (isHidden(reading, node, names, mask)) return HIDDEN;
       // What it holds stands in the list.
-      return given.doc.kind(node) === "object"
+      return reading.doc.kind(node) === "object"
         ? "(an object)"
-        : showScalar(given, node, "amid", MOST_OF_VALUE);
+        : showScalar(reading, node, "amid", MOST_OF_VALUE);
     }),
   );
 }
@@ -73,15 +83,9 @@ function showList(texts: readonly (() => string)[]): string {
 
 /**
  * The values at a place of the arguments, as tests of arguments read it; undefined where readers could see others.
- * @param path a JSON Pointer, not empty
+ * @param path a JSON Pointer, not empty, and one of those that the reading was made for
  */
-export function readArgument(
-  given: Arguments,
-  principal: Principal,
-  path: string,
-): readonly Node[] | undefined {
-  const place: Place = compilePlace(path);
-  const reading = new ArgumentReading(principal, given, namesOf([path]));
-  const { values, unclear, missing } = reading.place(place);
+export function readArgument(reading: ArgumentReading, path: string): readonly Node[] | undefined {
+  const { values, unclear, missing } = reading.place(compilePlace(path));
   return unclear || (values.length > 0 && missing > 0) ? undefined : values;
 }

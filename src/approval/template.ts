@@ -84,3 +84,7 @@ export function soleArgument({ parts }: Template): string | undefined {
   const [only, ...more] = parts;
   return more.length === 0 && typeof only === "object" && only.kind === "argument" ? only.path : undefined;
 }
+
+/** Paths of the arguments that a template names. */
+export const pathsIn = ({ parts }: Template): string[] =>
+  parts.flatMap((part) => (typeof part === "object" && part.kind === "argument" ? [part.path] : []));

@@ -3,6 +3,7 @@
  * like it.
  */
 import { formOf } from "../approval/fields.ts";
+import { subjectOf } from "../approval/sentence.ts";
 import { soleArgument } from "../approval/template.ts";
 import { scan } from "../json/scan.ts";
 import { asksForSecret, namesSecret } from "../mcp/secret-name.ts";
@@ -95,8 +96,8 @@ export function checkForms({ authorization, envelope }: Sound, report: Report): 
   const policies = authorization.policies.filter(({ effect }) => effect === "approve");
   if (policies.length === 0) return;
   const doc = scan(Buffer.from("{}"), { bytes: 2, depth: 1 });
-  const given = { doc, node: undefined };
-  const { schema } = formOf(policies, { tool: "", server: "", principal: ANONYMOUS, arguments: given });
+  const nobody = { tool: "", server: "", principal: ANONYMOUS };
+  const { schema } = formOf(policies, subjectOf(nobody, { doc, node: undefined }, []));
   const typed = policies.filter(({ approval }) => approval?.confirm !== undefined).length;
   const bytes = Buffer.byteLength(JSON.stringify(schema)) + typed * TYPED_BYTES;
   const { maxSchemaBytes } = envelope;

@@ -152,6 +152,22 @@ function reversed(value: unknown): unknown {
   );
 }
 
+t.test("of many members the first by name, whatever their order", async (t) => {
+  const names = Array.from({ length: 3_000 }, (_, n) => ((n * 7_919) % 3_000).toString(36).padStart(4, "0"));
+  for (const order of [names, names.toSorted(), names.toSorted().reverse()]) {
+    const message = messageOf({}, Object.fromEntries(order.map((name) => [`k${name}`, 1])));
+    const shown = message.split("\n").filter((line) => line.startsWith("- k"));
+    t.same(
+      shown,
+      names
+        .toSorted()
+        .slice(0, 40)
+        .map((name) => `- k${name}: 1`),
+    );
+    t.match(message, /\n\(and 2960 more, or what they hold, not shown\)\n/);
+  }
+});
+
 t.test("what a question is bound to", async (t) => {
   const policies = [policyOf()];
   const call = callOf(alice, { path: "/a" });

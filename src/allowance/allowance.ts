@@ -97,6 +97,9 @@ const NOT_COUNTED: ReadonlySet<RefusalCode> = new Set([
   "too_many_streams",
 ]);
 
+/** Refusals of a retry whose caller was told to send it again, since others have to approve: too many are a flood all the same. */
+const WAITING: ReadonlySet<RefusalCode> = new Set(["approval_pending", "approvals_limited"]);
+
 /** The allowance of one request. */
 export class Allowance {
   readonly #all: Allowances;
@@ -181,7 +184,7 @@ export class Allowance {
     if (code !== undefined && (NOT_COUNTED.has(code) || REFUSALS[code].status >= 500)) return;
     this.#counted = true;
     const { windows } = this.#all.counts;
-    void windows.count(requests, this.#caller, "requests");
+    if (code === undefined || !WAITING.has(code)) void windows.count(requests, this.#caller, "requests");
     if (this.#isRetry) void windows.count(requests, this.#caller, "retries");
   }
 

@@ -43,6 +43,7 @@ t.test("what a retry comes to decides whether it counts", async (t) => {
     [{ outcome: "refused", code: "store_unavailable", state: "opened" }, false],
     [{ outcome: "refused", code: "shutting_down" }, false],
     [{ outcome: "refused", code: "too_many_requests" }, false],
+    [{ outcome: "refused", code: "approval_pending", state: "opened" }, false],
     [{ outcome: "refused", code: "already_redeemed", state: "already_redeemed" }, true],
     [{ outcome: "refused", code: "invalid_request_state", state: "rejected" }, true],
     [{ outcome: "refused", code: "invalid_input_responses", state: "opened" }, true],
@@ -52,6 +53,23 @@ t.test("what a retry comes to decides whether it counts", async (t) => {
   ] as const)
     t.equal(await counts(draft), expected, JSON.stringify(draft));
 });
+
+t.test(
+  "who waits for the approval of others, and asks more often than the limit, is told to stop asking",
+  async (t) => {
+    const all = new Allowances(undefined, Date.now);
+    const one = () => all.of({ requests: { points: 3, per: HOUR } }, "/mcp", ANONYMOUS, "192.0.2.1");
+    const wait = async (): Promise<void> => {
+      const retry = one();
+      await retry?.admit("retry", true);
+      retry?.settle({ outcome: "refused", code: "approval_pending", state: "opened" });
+    };
+    for (let i = 0; i < 3; i++) await wait();
+    await t.rejects(wait(), { code: "rate_limited", detail: "caller_retries" });
+    await one()?.admit("request", true);
+    t.pass("other calls go on");
+  },
+);
 
 t.test("who has gone before being counted leaves nothing behind", async (t) => {
   const all = new Allowances(undefined, Date.now);

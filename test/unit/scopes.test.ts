@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import t from "tap";
 import { createAuthorizer, type Operation } from "../../src/authorization.ts";
+import { scan } from "../../src/json/scan.ts";
+import { isHiddenUpdate } from "../../src/lists.ts";
 import type { Principal } from "../../src/principal/principal.ts";
 import { createScopeHierarchy, createScopeRules } from "../../src/scopes.ts";
 
@@ -135,4 +137,20 @@ t.test("lists are whole, or show what the scopes held reach", async (t) => {
   t.ok(held.lists(alice("w"), tool("write")));
   t.ok(held.lists(alice(), tool("read")));
   t.ok(held.decide(alice(), tool("write")).allowed, "a call is told which scope to get");
+});
+
+t.test("updates of resources that no scope held reaches stay away, whatever lists show", async (t) => {
+  const scopes = [{ methods: ["resources/read"], resources: ["file:///a/*"], requires: ["a"] }];
+  const authorizer = createAuthorizer({ default: "allow", policies: [], scopes });
+  const hidden = (uri: unknown, ...held: string[]) => {
+    const text = JSON.stringify({ method: "notifications/resources/updated", params: { uri } });
+    const doc = scan(Buffer.from(text), { bytes: 1_000, depth: 8 });
+    const message = { method: "notifications/resources/updated", params: doc.get(doc.root, "params") };
+    return isHiddenUpdate(authorizer, alice(...held), doc, message);
+  };
+  t.ok(hidden("file:///a/x"));
+  t.ok(hidden("file:///%61/x"), "in any spelling");
+  t.notOk(hidden("file:///a/x", "a"));
+  t.notOk(hidden("file:///b/x"));
+  t.ok(hidden(7, "a"), "what cannot be read");
 });

@@ -138,9 +138,13 @@ type Note = (policy: CompiledPolicy, unfit: string | undefined) => void;
 
 /**
  * Compiles the operator's policies (trusted, already checked by the schema) into one authorizer.
+ * @param about what names nobody has is asked of an authorizer of its own
  * Throws when a policy has an effect this version does not know: an unknown effect must never count as "no policy".
  */
-export function createAuthorizer(authorization: Config["authorization"]): Authorizer {
+export function createAuthorizer(
+  authorization: Config["authorization"],
+  about: "names" | "nobody's names" = "names",
+): Authorizer {
   for (const { id, effect } of authorization.policies) {
     if (!["deny", "allow", "approve"].includes(effect))
       throw new Error(`policy ${id}: effect must be allow, deny or approve`);
@@ -207,8 +211,9 @@ export function createAuthorizer(authorization: Config["authorization"]): Author
       if (judge(principal, withSome, { ...readings, given: undefined }).allowed)
         return { ...decision, byArguments: true };
     }
-    if (demands.length === 0 || !MRTR_METHODS.has(operation.method)) return decision;
-    nobody ??= createAuthorizer(ofNamesNobodyHas(authorization));
+    const asks = demands.length > 0 && MRTR_METHODS.has(operation.method);
+    if (!asks || about !== "names") return decision;
+    nobody ??= createAuthorizer(ofNamesNobodyHas(authorization), "nobody's names");
     const { allowed, approvals } = nobody.decide(principal, operation);
     return allowed && approvals !== undefined ? { ...decision, approvals } : decision;
   }

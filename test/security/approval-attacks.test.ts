@@ -404,13 +404,16 @@ t.test("what is hidden is not told by a question", async (t) => {
   const scene = await open(t, { authorization: { default: "deny", policies } });
   const state = await scene.ask();
   const as = (message: Message) => scene.gateway.call(message, { token: scene.stranger });
-  const hidden = await as(TRANSFER);
-  t.match(hidden, { status: 200, json: { error: { code: -32602, data: { reason: "unknown_tool" } } } });
+  // Like a name that nobody has, and refused at the end; approval-oracles.test.ts has the rest.
+  const hidden = await asksOnly(t, scene, () => as(TRANSFER));
+  const own = { ...TRANSFER.params, requestState: hidden.json.result.requestState, inputResponses: YES };
+  await refuses(t, scene, () => as({ ...TRANSFER, params: own }), { status: 200, reason: "unknown_tool" });
   const params = { ...TRANSFER.params, requestState: state, inputResponses: YES };
-  const retried = await as({ ...TRANSFER, id: "x", params });
-  t.match(retried.json, { error: { data: { reason: "invalid_request_state" } } });
-  const none = await scene.gateway.call(TRANSFER, { token: scene.stranger, capabilities: {} });
-  t.match(none.json, { error: { data: { reason: "unknown_tool" } } }, "also where it could not be asked");
+  await refuses(t, scene, () => as({ ...TRANSFER, id: "x", params }), {
+    status: 400,
+    reason: "invalid_request_state",
+  });
+  await stillGood(t, scene, state);
 });
 
 t.test("a caller cannot tell the server of an approval", async (t) => {

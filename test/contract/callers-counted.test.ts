@@ -159,3 +159,36 @@ t.test("a user without the rights: counted alone, and the log says what is wrong
   t.match(a.log.lines, [{ level: "warn", fields: { reason: "unauthorized" } }]);
   t.notMatch(JSON.stringify(a.log.lines), /pw"/);
 });
+
+t.test("a master that is one no more: its link is left, and counting goes on alone meanwhile", async (t) => {
+  const [server, other] = [await ownRedis(t), await ownRedis(t)];
+  const a = gatewayOn(t, { url: server.url });
+  t.equal(await passed([a], "alice", 5), 5);
+  await server.command("REPLICAOF", "127.0.0.1", String(other.port));
+  t.equal(await passed([a], "bob", 60), RATE.points);
+  t.match(a.log.lines, [{ level: "warn", fields: { reason: "not_master" } }]);
+  await server.command("REPLICAOF", "NO", "ONE");
+  let tries = 0;
+  while (a.shared.away) {
+    await a.windows.count(RATE, `x${tries++}`, "requests");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  t.equal(await passed([a], "carol", 60), RATE.points);
+});
+
+t.test("a key of another kind in the way, and scripts that a server has forgotten", async (t) => {
+  const server = await ownRedis(t);
+  const a = gatewayOn(t, { url: server.url });
+  await server.command("HSET", "sg:limit:{alice}:requests", "f", "v");
+  await server.command("SET", "sg:limit:{alice}:open", "x");
+  t.equal(await passed([a], "alice", 60), RATE.points, "counted alone");
+  t.equal(await openFor(a, "alice"), 0);
+  t.match(a.log.lines[0], { level: "warn", fields: { reason: "error" } });
+  while (a.shared.away) {
+    await a.windows.count(RATE, `x${Math.random()}`, "requests");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await server.command("SCRIPT", "FLUSH");
+  t.equal(await passed([a], "bob", 60), RATE.points);
+  t.notOk(a.shared.away);
+});

@@ -101,6 +101,15 @@ function checkSection(sections: Sound, report: Report, used: boolean): void {
   const known = !report.lost(["assertions", "ring"]) && !report.lost(["assertions", "primary"]);
   if (known && !ring.some(({ id }) => id === primary))
     report.problem(["assertions", "primary"], "is not the id of a key in assertions.ring");
+  const issuer = assertions.issuer ?? sections.server?.publicUrl;
+  const { issuers = [], introspection = [], forwarded } = sections.authentication ?? {};
+  const taken = [...issuers, ...introspection, ...(forwarded?.assertion ? [forwarded.assertion] : [])];
+  if (issuer !== undefined && taken.some((other) => other.issuer === issuer)) {
+    report.problem(
+      ["assertions", "issuer"],
+      "is an issuer whose word is taken here: what servers are told could come back as a caller's, allowed another one",
+    );
+  }
   if (!used && sections.routes !== undefined && !report.lost(["routes"]))
     report.warning(["assertions"], "signs nothing: no route has an assertion as its credential");
 }

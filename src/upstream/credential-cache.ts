@@ -2,7 +2,7 @@
  * Credentials that were made a moment ago, by whom they are for: bounded, least recently used goes first; one is made at a time for
  * each name, however many requests wait for it. Names are digests, so that no token of a caller is held here.
  */
-import { Refusal } from "../errors.ts";
+import { Refusal, type RefusalCode } from "../errors.ts";
 import type { Credential } from "./credentials.ts";
 
 /** A credential, and how long it may be handed out. */
@@ -12,19 +12,31 @@ export interface Made {
   readonly until: number;
 }
 
+interface Refused {
+  readonly refusal: Refusal;
+  readonly at: number;
+  readonly until: number;
+}
+
 interface Kept extends Made {
   readonly madeAt: number;
 }
 
-/** Who was refused is not asked about again for so long: a client that repeats itself must not become a load on the issuer. */
-const REFUSED_MS = 5_000;
+/**
+ * Who was refused, or met an outage, is not asked about again for so long: a client that repeats itself must not become a load on
+ * the issuer. Milliseconds.
+ */
+const REMEMBERED: Readonly<Partial<Record<RefusalCode, number>>> = {
+  credential_refused: 5_000,
+  credential_unavailable: 1_000,
+};
 
 /** See the file's header. */
 export class CredentialCache {
   readonly #capacity: number;
   readonly #now: () => number;
   readonly #kept = new Map<string, Kept>();
-  readonly #refused = new Map<string, { readonly refusal: Refusal; readonly at: number }>();
+  readonly #refused = new Map<string, Refused>();
   readonly #making = new Map<string, Promise<Credential>>();
   /** Under which name a credential was handed out; goes with it. */
   readonly #names = new WeakMap<Credential, string>();
@@ -51,12 +63,12 @@ export class CredentialCache {
     this.#kept.delete(name);
     const refused = this.#refused.get(name);
     if (refused === undefined) return undefined;
-    if (now >= refused.at && now < refused.at + REFUSED_MS) throw refused.refusal;
+    if (now >= refused.at && now < refused.until) throw refused.refusal;
     this.#refused.delete(name);
     return undefined;
   }
 
-  /** Makes one, or waits for the one that is being made. Rejects with what `make` rejects with; `credential_refused` is remembered. */
+  /** Makes one, or waits for the one that is being made. Rejects with what `make` rejects with; a refusal is remembered for a moment. */
   make(name: string, make: () => Promise<Made>): Promise<Credential> {
     const under = this.#making.get(name);
     if (under !== undefined) return under;
@@ -87,8 +99,10 @@ export class CredentialCache {
       }
       return made.credential;
     } catch (error) {
-      if (error instanceof Refusal && error.code === "credential_refused")
-        this.#keep(this.#refused, name, { refusal: error, at: this.#now() });
+      const ms = error instanceof Refusal ? REMEMBERED[error.code] : undefined;
+      const at = this.#now();
+      if (error instanceof Refusal && ms !== undefined)
+        this.#keep(this.#refused, name, { refusal: error, at, until: at + ms });
       throw error;
     }
   }

@@ -1,6 +1,7 @@
 /**
  * One token endpoint of an authorization server that the operator named. A request goes there once: no redirect, no retry, a bound
- * on time and size. While the endpoint is away requests rest for a moment, so that its outage does not become a storm.
+ * on time and size. While nobody listens there requests rest for a moment; what one caller's token makes of the endpoint holds up
+ * nobody else.
  */
 import { Agent, request } from "undici";
 import { Refusal } from "../errors.ts";
@@ -10,8 +11,11 @@ import { asGrantRefusal, fault, type GrantedToken, parseAnswer, readGranted } fr
 
 const TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** After an outage nobody asks for so long. */
+/** Where no connection can be had, nobody tries for so long. */
 const REST_MS = 1_000;
+/** Failures before a byte was sent, which no token can bring about. */
+const NO_CONNECTION =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$|^ERR_TLS|CERT|SELF_SIGNED|ISSUER|VERIFY/;
 
 /** What the endpoint is asked with. */
 export interface TokenEndpointOptions {
@@ -63,7 +67,7 @@ export class TokenEndpoint {
       return readGranted(answer, exchanged);
     } catch (error) {
       const refusal = error instanceof Refusal ? error : this.#refusalOf(error);
-      if (refusal.code === "credential_unavailable") this.#restsUntil = now() + REST_MS;
+      if (NO_CONNECTION.test(codeOf(error) ?? "")) this.#restsUntil = now() + REST_MS;
       this.#tell(refusal, error);
       throw refusal;
     }

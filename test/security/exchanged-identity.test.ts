@@ -68,7 +68,8 @@ async function forward(
       authorization: request.headers.authorization ?? "",
     },
     body: Buffer.concat(chunks),
-  });
+  }).catch(() => undefined);
+  if (answer === undefined) return void response.socket?.destroy();
   fate(response, answer.status, await answer.text());
 }
 const honest = (response: ServerResponse, status: number, body: string): void =>
@@ -188,6 +189,26 @@ t.test("many callers at once, answered in any order: each goes up as itself", as
   for (const [name, served] of await Promise.all(calls)) t.equal(served, name);
   server.instead = () => undefined;
   upstream.script = asksOnce;
+});
+
+t.test("what one caller's token makes of the endpoint holds up nobody else", async (t) => {
+  for (const mischief of ["500", "429", "cut", "refused"]) {
+    const [mallory, bob] = [await fresh({ sub: "mallory" }), await fresh({ sub: "bob" })];
+    server.instead = ({ form }, response) => {
+      if (decodeJwt(form.get("subject_token") ?? "").sub !== "mallory") return undefined;
+      if (mischief === "cut") {
+        response.socket?.destroy();
+        return "answered";
+      }
+      return mischief === "refused" ? { status: 400, error: "invalid_grant" } : { status: Number(mischief) };
+    };
+    const asked = server.requests.length;
+    for (let tries = 0; tries < 10; tries += 1)
+      t.ok((await gateway.call(TRANSFER, { token: mallory })).status >= 400);
+    t.equal(server.requests.length, asked + 1, "and the endpoint is asked once");
+    t.equal((await gateway.call(TRANSFER, { token: bob })).status, 200, mischief);
+  }
+  server.instead = () => undefined;
 });
 
 t.test("who may no longer call gets nothing from what was exchanged before", async (t) => {

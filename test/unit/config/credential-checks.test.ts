@@ -102,6 +102,16 @@ for (const [name, text, expected] of [
     "assertions.primary: is not the id of a key in assertions.ring",
   ],
   [
+    "an issuer whose tokens are taken",
+    assertion().replace("primary: a", "issuer: https://login.example.com, primary: a"),
+    "assertions.issuer: is an issuer whose word is taken here: what servers are told could come back as a caller's, allowed another one",
+  ],
+  [
+    "a public URL that is such an issuer",
+    `${assertion()}server: { publicUrl: "https://login.example.com" }\n`,
+    "assertions.issuer: is an issuer whose word is taken here: what servers are told could come back as a caller's, allowed another one",
+  ],
+  [
     "one key twice",
     assertion().replace("file: p256", "file: ed2"),
     "assertions.ring[1].key: is the private key of another entry of the ring, allowed one entry per key",

@@ -1,6 +1,6 @@
 /** The cache of made credentials: one is made at a time, none outlives its time, a refusal is remembered for a moment. */
 import t from "tap";
-import { Refusal } from "../../../src/errors.ts";
+import { Refusal, type RefusalCode } from "../../../src/errors.ts";
 import { CredentialCache } from "../../../src/upstream/credential-cache.ts";
 import type { Credential } from "../../../src/upstream/credentials.ts";
 
@@ -52,24 +52,33 @@ t.test("many who wait for one name cause one to be made; another name has its ow
   t.not(await other, await all[0]);
 });
 
-t.test("a failure is not kept, but for a refusal of the caller, for five seconds", async (t) => {
-  let now = 0;
-  const cache = new CredentialCache(4, () => now);
-  const failing = (code: "credential_refused" | "credential_unavailable") => async () => {
-    throw new Refusal(code, "x");
-  };
-  await t.rejects(cache.make("a", failing("credential_unavailable")));
-  t.equal(cache.get("a"), undefined);
-  await t.rejects(cache.make("a", failing("credential_refused")));
-  t.throws(() => cache.get("a"), { code: "credential_refused" });
-  t.equal(cache.get("b"), undefined, "nobody else");
-  now = 4_999;
-  t.throws(() => cache.get("a"));
-  now = 5_000;
-  t.equal(cache.get("a"), undefined);
-  t.equal((await cache.make("a", async () => ({ credential: credential("x"), until: 9_000 }))).value, "x");
-  t.equal(cache.get("a")?.value, "x");
-});
+t.test(
+  "a fault is not kept; a refusal is for five seconds, an outage for one, for that name alone",
+  async (t) => {
+    let now = 0;
+    const cache = new CredentialCache(4, () => now);
+    const failing = (code: RefusalCode) => async () => {
+      throw new Refusal(code, "x");
+    };
+    await t.rejects(cache.make("a", failing("credential_fault")));
+    t.equal(cache.get("a"), undefined);
+    for (const [code, ms] of [
+      ["credential_refused", 5_000],
+      ["credential_unavailable", 1_000],
+    ] as const) {
+      const from = now;
+      await t.rejects(cache.make("a", failing(code)));
+      t.throws(() => cache.get("a"), { code });
+      t.equal(cache.get("b"), undefined, "nobody else");
+      now = from + ms - 1;
+      t.throws(() => cache.get("a"));
+      now = from + ms;
+      t.equal(cache.get("a"), undefined);
+    }
+    t.equal((await cache.make("a", async () => ({ credential: credential("x"), until: 9_000 }))).value, "x");
+    t.equal(cache.get("a")?.value, "x");
+  },
+);
 
 t.test("bounded: the one that was used least recently goes", async (t) => {
   const cache = new CredentialCache(2, () => 0);

@@ -1,7 +1,7 @@
 /**
  * The headers in which proxies say who is calling, judged on the raw list before anybody reads them. From a peer that is not listed
  * such a header is refused, and so is one that stands twice or in a spelling that others read as the same name: whoever passed it
- * on may have written one and overlooked the other. A refusal is seen where a header that is dropped is not.
+ * on may have written one and overlooked the other. So is a request that has it taken out by name in `Connection`. A refusal is seen where a header that is dropped is not.
  */
 
 import { compileNetworks } from "../config/networks.ts";
@@ -52,16 +52,23 @@ export function compileIdentityHeaders(authentication: Config["authentication"])
     check(raw, address) {
       if (entries.size === 0) return;
       const seen = new Set<string>();
+      const refuse = ({ name }: Entry, detail: string): never => {
+        throw new Refusal("untrusted_header", detail, { data: { header: name } });
+      };
       for (let at = 0; at < raw.length; at += 2) {
         const given = raw[at] ?? "";
+        // Whoever is asked to take such a header out may have done so already, on the way here.
+        if (given.toLowerCase() === "connection") {
+          for (const option of (raw[at + 1] ?? "").split(",")) {
+            const named = entries.get(folded(option.trim()));
+            if (named !== undefined) refuse(named, "connection_names_header");
+          }
+        }
         const entry = entries.get(folded(given));
         if (entry === undefined) continue;
-        const refuse = (detail: string): never => {
-          throw new Refusal("untrusted_header", detail, { data: { header: entry.name } });
-        };
-        if (!entry.isListed(address)) refuse("peer");
-        if (given.toLowerCase() !== entry.name) refuse("spelling");
-        if (seen.has(entry.name)) refuse("repeated_header");
+        if (!entry.isListed(address)) refuse(entry, "peer");
+        if (given.toLowerCase() !== entry.name) refuse(entry, "spelling");
+        if (seen.has(entry.name)) refuse(entry, "repeated_header");
         seen.add(entry.name);
       }
     },

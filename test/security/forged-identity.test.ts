@@ -103,6 +103,8 @@ t.test("copies that a listed proxy lets through", async (t) => {
     ["spelling", ["X_Forwarded_User", "root"]],
     ["spelling", ["x-forwarded-user", "alice", "x-forwarded_groups", "ops"]],
     ["repeated_header", ["x-forwarded-user", "alice", "X-Forwarded-User", "root"]],
+    ["connection_names_header", ["connection", "close, X-Forwarded-Tenant", "x-forwarded-user", "alice"]],
+    ["connection_names_header", ["connection", "x_forwarded_tenant"]],
     ["repeated_header", ["x-forwarded-user", "alice", "x-forwarded-user", "alice"]],
   ] as const) {
     t.match(await send(PROXY, headers), REFUSED, headers.join(" "));

@@ -263,8 +263,8 @@ async function forward(
   const credential = obtained instanceof Promise ? await obtained : obtained;
   const spent = retry.kind === "retry" ? await spend(gateway, call, retry.claims) : undefined;
   if (spent !== undefined && "again" in spent) return repeat(gateway, call, spent.again, reply);
-  if (consent.kind !== "free") countConsent(gateway, consent);
-  if (isOver) throw await refuseConsent(gateway, call, consent);
+  if (isOver) throw await refuseConsent(gateway, call, consent, async () => spent?.release());
+  if (consent.kind === "given") countConsent(gateway, consent);
   if (hidden) {
     rememberConsent(gateway, consent);
     throw refusal;

@@ -73,10 +73,11 @@ export function noteConsent(call: Call, consent: Judged): void {
   if (action !== undefined) journey.draft.answers = [action];
 }
 
-/** Counts an answer, once its state is spent: repeats of it are none. */
+/** Counts an answer, once its state is spent: repeats of it are none; and a call that runs on an earlier one. */
 export function countConsent({ metrics }: Gateway, consent: Judged): void {
-  const action = actionOf(consent);
-  if (action !== undefined) metrics.approval(consent.question.policies, action);
+  const recalled = consent.kind === "given" && consent.by !== undefined && "recalled" in consent.by;
+  const outcome = recalled ? "remembered" : actionOf(consent);
+  if (outcome !== undefined) metrics.approval(consent.question.policies, outcome);
 }
 
 /** Whether it is a question, or an answer that this request brought: what an unknown name comes to before it is sent. */
@@ -98,17 +99,30 @@ function actionOf(consent: Judged): "accept" | "decline" | "cancel" | undefined 
 /**
  * What a call comes to that does not run, once its state is spent: nobody turns a no into a yes. To the model where there is one, with
  * the answer kept for a repeat.
+ * @param release gives the state back, for an answer that could not be taken down
  * @throws Refusal `store_unavailable`, where somebody else's call waits in the store
  */
 export async function refuseConsent(
   gateway: Gateway,
   call: Call,
   consent: Exclude<Judged, { readonly kind: "given" }>,
+  release: () => Promise<void>,
 ): Promise<Refusal> {
   const { claims } = consent;
-  if (consent.kind === "refused") return told(gateway, call, claims, "approval_declined", consent.cause);
+  if (consent.kind === "refused") {
+    countConsent(gateway, consent);
+    return told(gateway, call, claims, "approval_declined", consent.cause);
+  }
   const { id, approves, policies, subject } = consent;
-  const vote = await gateway.consents.approvals.vote(id, policies, subject, approves);
+  let vote: string;
+  try {
+    vote = await gateway.consents.approvals.vote(id, policies, subject, approves);
+  } catch (error) {
+    await release();
+    call.journey.draft.state = "released";
+    throw error;
+  }
+  countConsent(gateway, consent);
   return told(gateway, call, claims, "approval_recorded", vote);
 }
 

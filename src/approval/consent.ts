@@ -106,7 +106,7 @@ async function judgeRetry(
     return answered(consents, call, claims, { ...sealed, given: true }, shown);
   }
   // Where nothing is asked any more there is nothing to ask again: whoever calls starts over.
-  if (demanded.length === 0) throw new Refusal("invalid_request_state", "approval");
+  if (demanded.length === 0) throw rejection(call, "approval");
   // Throws, unless bad states are asked about again on this route.
   rejectState(call, "approval");
   Object.assign(call.journey.draft, { state: "reprompted", cause: "approval" });

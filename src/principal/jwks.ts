@@ -39,7 +39,12 @@ export interface RemoteKeysOptions {
   readonly now: () => number;
 }
 
-type Reason = "due" | "unknown_key";
+/** `again`: for a key id that was missing at an earlier look. */
+type Reason = "due" | "unknown_key" | "again";
+
+/** Key ids that were looked for in vain and are remembered, and how long they may be. */
+const MAX_MISSING = 64;
+const MAX_KID = 256;
 
 /** The keys of an issuer's server. */
 export class RemoteKeys implements IssuerKeys {
@@ -52,6 +57,8 @@ export class RemoteKeys implements IssuerKeys {
   #failed = false;
   #pause = 0;
   #notBefore = 0;
+  readonly #missing = new Set<string>();
+  #againNotBefore = 0;
 
   constructor(options: RemoteKeysOptions) {
     this.#options = options;
@@ -76,19 +83,23 @@ export class RemoteKeys implements IssuerKeys {
     if (known !== undefined) return known;
     // A set fetched for this very request cannot be bettered by fetching it again, unless discovery may find it elsewhere.
     let looks = set === held || (this.#options.url === undefined && place !== undefined);
-    while (looks) {
+    const { kid = "" } = header;
+    for (let look = 1; looks && look <= 2; look++) {
       // A load that is under way may have begun before the key was published.
       looks = this.#loading !== undefined;
-      if (!(await this.#attempt("unknown_key"))) {
+      const looked = look === 1 ? this.#lookFor(kid) : this.#attempt("unknown_key");
+      if (!(await looked)) {
         if (this.#failed) throw unavailable();
         break;
       }
       if (this.#failed || this.#set === undefined) throw unavailable();
       const key = await match(this.#set);
       if (key === undefined) continue;
+      this.#missing.delete(kid);
       this.#rest(0);
       return key;
     }
+    this.#miss(kid);
     throw new errors.JWKSNoMatchingKey();
   };
 
@@ -143,14 +154,42 @@ export class RemoteKeys implements IssuerKeys {
   }
 
   /**
+   * Loads the set for a key id that is not in it. One that was missing before has a pace of its own: a client with a wrong token
+   * must not use up the looks that a new key needs, and a key that is published late must still be found.
+   */
+  async #lookFor(kid: string): Promise<boolean> {
+    if (!this.#missing.has(kid) || this.#failed) return await this.#attempt("unknown_key");
+    if (this.#loading === undefined) {
+      if (this.#isBefore(this.#againNotBefore)) return false;
+      this.#againNotBefore = this.#options.now() + KEY_TIMES.coolDownMax;
+    }
+    return await this.#attempt("again");
+  }
+
+  #miss(kid: string): void {
+    this.#missing.delete(kid);
+    if (kid.length <= MAX_KID) this.#missing.add(kid);
+    const [oldest] = this.#missing;
+    if (this.#missing.size > MAX_MISSING && oldest !== undefined) this.#missing.delete(oldest);
+  }
+
+  /** Whether a pause lasts. One that ends too far ahead was set by a clock that has gone back since. */
+  #isBefore(end: number): boolean {
+    const left = end - this.#options.now();
+    return left > 0 && left <= KEY_TIMES.coolDownMax;
+  }
+
+  /**
    * Joins the load under way, or starts one unless the cool-down forbids. Never rejects; the outcome is in the fields.
    * Returns whether a load happened. The pause grows when a load starts and is lifted when it proves useful, so that
    * many requests that wait for one load lengthen it once.
    */
   async #attempt(reason: Reason): Promise<boolean> {
     if (this.#loading === undefined) {
-      if (this.#options.now() < this.#notBefore) return false;
-      this.#rest(Math.min(KEY_TIMES.coolDownMax, this.#pause * 2 || KEY_TIMES.coolDownMin));
+      if (reason !== "again") {
+        if (this.#isBefore(this.#notBefore)) return false;
+        this.#rest(Math.min(KEY_TIMES.coolDownMax, this.#pause * 2 || KEY_TIMES.coolDownMin));
+      }
       this.#loading = this.#load(reason).finally(() => {
         this.#loading = undefined;
       });
@@ -181,7 +220,7 @@ export class RemoteKeys implements IssuerKeys {
     } catch (error) {
       this.#failed = true;
       this.#loads.failed += 1;
-      this.#rest(this.#pause);
+      this.#rest(this.#pause || KEY_TIMES.coolDownMin);
       const details = { issuer, ...this.#detailsOf(error), retryInMs: this.#pause };
       this.#place = undefined;
       log.warn(details, "issuer keys cannot be loaded");
@@ -208,7 +247,7 @@ export class RemoteKeys implements IssuerKeys {
     const known = this.#place;
     if (url !== undefined) return { url, trusted: true, foundAt: now() };
     const age = known === undefined ? Number.POSITIVE_INFINITY : now() - known.foundAt;
-    const lasts = reason === "unknown_key" ? KEY_TIMES.refresh : KEY_TIMES.place;
+    const lasts = reason === "due" ? KEY_TIMES.place : KEY_TIMES.refresh;
     if (known !== undefined && age >= 0 && age < lasts) return known;
     try {
       return { ...(await discoverKeySet(issuer, reader)), foundAt: now() };

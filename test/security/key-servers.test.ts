@@ -88,6 +88,52 @@ t.test("a storm over many issuers: each key server is asked as often as if it we
   for (const issuer of issuers) t.ok(await ask(await issuer.token({ sub: "honest" })));
 });
 
+t.test("a client with a wrong key id does not keep a new key from being found", async (t) => {
+  const { issuer, ask, wait } = await setUp(t);
+  await ask(await issuer.token());
+  const wrong = await signingKey();
+  for (let minute = 0; minute < 10; minute++) {
+    for (let n = 0; n < 6; n++) {
+      wait(10_000);
+      t.equal(await detail(ask(await issuer.token({}, { key: wrong }))), "unknown_key");
+      if (n === minute % 6) {
+        wait(KEY_TIMES.coolDownMin);
+        await issuer.rotate();
+        t.ok(await ask(await issuer.token({ sub: `m-${minute}` })), "at once, but for the shortest pause");
+      }
+    }
+  }
+  // Two looks a minute for the one, one for each new key, and the renewals.
+  t.ok(issuer.jwksFetches <= 1 + 20 + 10 + 3, `${issuer.jwksFetches} in ten minutes`);
+});
+
+t.test("a key that is published after its first token is found within the longest pause", async (t) => {
+  const { issuer, ask, wait } = await setUp(t);
+  await ask(await issuer.token());
+  const early = await signingKey();
+  const token = await issuer.token({ exp: NOW / 1000 + 600 }, { key: early });
+  for (const _ of [1, 2, 3]) {
+    t.equal(await detail(ask(token)), "unknown_key");
+    wait(KEY_TIMES.coolDownMin);
+  }
+  issuer.published.push(early.publicJwk);
+  wait(KEY_TIMES.coolDownMax);
+  t.ok(await ask(token));
+});
+
+t.test("a clock that goes back makes no pause long", async (t) => {
+  const { issuer, ask, wait } = await setUp(t);
+  issuer.behaviour.jwks = "error";
+  t.equal(await detail(ask(await issuer.token())), "issuer_unavailable");
+  issuer.behaviour.jwks = "ok";
+  wait(-86_400_000);
+  t.ok(await ask(await issuer.token()));
+  t.equal(await detail(ask(await issuer.token({}, { key: await signingKey() }))), "unknown_key");
+  wait(-86_400_000);
+  await issuer.rotate();
+  t.ok(await ask(await issuer.token()));
+});
+
 t.test(
   "a storm on a server that does not answer: one request at a time, and long pauses between",
   async (t) => {

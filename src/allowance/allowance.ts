@@ -48,7 +48,7 @@ export class Allowances {
   /** Connects, where a route has limits that need it. @throws Error for a Redis that cannot be used */
   prepare(limits: readonly CallerLimits[]): void {
     if (limits.some(({ requests, openRounds }) => requests !== undefined || openRounds !== undefined))
-      this.counts;
+      void this.counts;
   }
 
   /** Counters that are made when they are first needed. */

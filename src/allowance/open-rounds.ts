@@ -7,12 +7,8 @@
  */
 import { RedisFailure } from "../redis/failure.ts";
 import { script } from "../redis/script.ts";
-import { isAddress } from "./caller.ts";
+import { KnownChains, type MostChains } from "./known-chains.ts";
 import type { SharedCounts } from "./shared-counts.ts";
-
-/** Chains of each kind of caller that one process keeps in mind; those beyond are counted in Redis only. */
-const MAX_CHAINS = { addresses: 100_000, people: 1_000_000 };
-const SWEEP_INTERVAL_MS = 1_000;
 
 const PURGE = "redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', redis.call('TIME')[1])";
 /** KEYS: chains. Returns how many are open. */
@@ -45,23 +41,17 @@ export interface View {
 /** See the file's header. */
 export class OpenRounds {
   readonly #shared: SharedCounts | undefined;
-  readonly #now: () => number;
-  /** Caller → chain → expiry, for this process. */
-  readonly #here = new Map<string, Map<string, number>>();
-  /** Chains kept here. */
-  readonly #sizes = { addresses: 0, people: 0 };
-  readonly #most: typeof MAX_CHAINS;
-  #sweptAt = Number.NEGATIVE_INFINITY;
+  /** What this process knows of; counts while there is no Redis to ask. */
+  readonly #here: KnownChains;
   readonly #views = new Map<string, Set<{ change: number }>>();
 
   /**
    * @param now milliseconds since the epoch
    * @param most bounds on chains kept here, for tests
    */
-  constructor(shared: SharedCounts | undefined, now: () => number, most = MAX_CHAINS) {
+  constructor(shared: SharedCounts | undefined, now: () => number, most?: MostChains) {
     this.#shared = shared;
-    this.#now = now;
-    this.#most = most;
+    this.#here = new KnownChains(now, most);
   }
 
   /** Callers who have a request under way that looks at their chains. */
@@ -82,7 +72,7 @@ export class OpenRounds {
     };
     return {
       ready: this.#shared === undefined ? Promise.resolve() : ask(),
-      count: () => (told === undefined ? this.#countHere(caller) : told + view.change),
+      count: () => (told === undefined ? this.#here.count(caller) : told + view.change),
       end: () => {
         views.delete(view);
         if (views.size === 0 && this.#views.get(caller) === views) this.#views.delete(caller);
@@ -92,55 +82,16 @@ export class OpenRounds {
 
   /** A question leaves, sealed. @param begun whether it is the first of its chain */
   opened(caller: string, { chain, exp }: OpenChain, begun: boolean): void {
-    this.#keep(caller, chain, exp);
+    this.#here.keep(caller, chain, exp);
     if (begun) for (const view of this.#views.get(caller) ?? []) view.change += 1;
     void this.#run(OPEN, caller, [chain, String(exp)]);
   }
 
   /** A chain has had its last answer. */
   closed(caller: string, chain: string): void {
-    const chains = this.#here.get(caller);
-    if (chains?.delete(chain)) this.#sizes[kindOf(caller)] -= 1;
-    if (chains?.size === 0) this.#here.delete(caller);
+    this.#here.drop(caller, chain);
     for (const view of this.#views.get(caller) ?? []) view.change -= 1;
     void this.#run(CLOSE, caller, [chain]);
-  }
-
-  #keep(caller: string, chain: string, exp: number): void {
-    const kind = kindOf(caller);
-    const chains = this.#here.get(caller) ?? new Map<string, number>();
-    if (!chains.has(chain)) {
-      if (this.#isFull(caller)) return;
-      this.#sizes[kind] += 1;
-    }
-    this.#here.set(caller, chains.set(chain, exp));
-  }
-
-  /** Nobody can be counted any more who is not counted already. */
-  #isFull(caller: string): boolean {
-    const kind = kindOf(caller);
-    if (this.#sizes[kind] < this.#most[kind]) return false;
-    if (this.#now() >= this.#sweptAt + SWEEP_INTERVAL_MS) {
-      this.#sweptAt = this.#now();
-      for (const other of [...this.#here.keys()]) this.#purge(other);
-    }
-    return this.#sizes[kind] >= this.#most[kind];
-  }
-
-  /** What could not be counted is too much. */
-  #countHere(caller: string): number {
-    this.#purge(caller);
-    return this.#isFull(caller) ? Number.POSITIVE_INFINITY : (this.#here.get(caller)?.size ?? 0);
-  }
-
-  #purge(caller: string): void {
-    const chains = this.#here.get(caller);
-    for (const [chain, exp] of chains ?? []) {
-      if (exp * 1000 > this.#now()) continue;
-      chains?.delete(chain);
-      this.#sizes[kindOf(caller)] -= 1;
-    }
-    if (chains?.size === 0) this.#here.delete(caller);
   }
 
   /** Undefined where Redis cannot be asked. */
@@ -154,5 +105,3 @@ export class OpenRounds {
     }
   }
 }
-
-const kindOf = (caller: string): "addresses" | "people" => (isAddress(caller) ? "addresses" : "people");

@@ -54,7 +54,10 @@ export interface Metrics {
   /** An answer was to be kept for a repeat, or to be found for one. */
   result(outcome: "kept" | "too_large" | "not_kept" | "returned" | "not_found"): void;
   /** A user was asked for consent, or answered: once for each policy that asks. */
-  approval(policies: readonly string[], outcome: "asked" | "accept" | "decline" | "cancel"): void;
+  approval(
+    policies: readonly string[],
+    outcome: "asked" | "accept" | "decline" | "cancel" | "remembered",
+  ): void;
   /** A rule was broken, and its mode says what became of it. */
   finding(route: string, rule: string, mode: string): void;
   /** A credential for a route's upstream was obtained, used again, dropped after a 401, or could not be had. */
@@ -126,7 +129,7 @@ export function createMetrics(sources: {
   });
   const approvals = new Counter({
     name: "sealgate_approvals_total",
-    help: "Users asked for consent, and what they answered, by policy",
+    help: "Users asked for consent, what they answered, and calls that ran on an earlier answer, by policy",
     labelNames: ["policy", "outcome"],
     registers,
   });

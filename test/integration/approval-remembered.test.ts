@@ -25,6 +25,8 @@ t.test("asked once, and run each time; on both replicas, for these arguments and
   t.equal(runs(), 1);
   for (const gateway of [a, b]) t.equal(await isAsked(gateway, alice), false);
   t.equal(runs(), 3, "each call runs once");
+  const { body } = await ask(b, "/metrics", { token: undefined });
+  t.match(body, /^sealgate_approvals_total\{policy="ask",outcome="remembered"\} 1$/m);
   const [first] = a.audit;
   t.match(b.audit.at(-1), {
     outcome: "complete",

@@ -47,7 +47,9 @@ interface Line {
 
 /** See the file's header. */
 export class Output {
-  readonly #file: number;
+  #file: number;
+  /** Takes its place with the next batch. */
+  #nextFile: number | undefined;
   readonly #system: OutputSystem;
   readonly #listeners: ((change: Change) => void)[] = [];
   #waiting: Line[] = [];
@@ -91,6 +93,25 @@ export class Output {
     this.#next();
   }
 
+  /**
+   * Goes on in another file, from the next whole line on; the one before is closed when it has what is on its way to it.
+   * @param file a descriptor, as of the constructor
+   */
+  redirect(file: number): void {
+    if (this.#closed) return void close(file, () => undefined);
+    if (this.#nextFile !== undefined) close(this.#nextFile, () => undefined);
+    this.#nextFile = file;
+    if (this.#batch.length === 0) this.#move();
+  }
+
+  #move(): void {
+    if (this.#nextFile === undefined) return;
+    close(this.#file, () => undefined);
+    this.#file = this.#nextFile;
+    this.#nextFile = undefined;
+    this.#torn = false;
+  }
+
   /** Resolves when everything is written or lost, or when a moment is over. */
   async flush(ms = FLUSH_MS): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
@@ -119,6 +140,7 @@ export class Output {
     this.#closed = true;
     const left = [...this.#batch, ...this.#waiting];
     this.#waiting = [];
+    if (this.#nextFile !== undefined) close(this.#nextFile, () => undefined);
     if (left.length > 0) this.#lose(left, "backlog");
     // A write that the system still has keeps its descriptor until the process ends.
     if (this.#batch.length === 0) close(this.#file, () => undefined);
@@ -134,6 +156,7 @@ export class Output {
     }
     this.#batch = this.#waiting.splice(0, count);
     this.#waitingSize -= size;
+    this.#move();
     if (count === 0) {
       this.#idle.resolve();
       return;

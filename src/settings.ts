@@ -35,6 +35,7 @@ import type { Authenticator } from "./principal/principal.ts";
 import type { ReplayStore } from "./principal/replays.ts";
 import type { ResourceMetadata } from "./principal/resource-metadata.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
+import { redisTarget } from "./redis/target-of.ts";
 import type { Repeats } from "./round-trip/repeat.ts";
 import { createScopeHierarchy } from "./scopes.ts";
 import { type AssertionSigner, openAssertionSigner } from "./upstream/assertion-keys.ts";
@@ -119,7 +120,7 @@ export async function openSettings(
     const audit = take(
       before !== undefined && same((from) => from.config.audit.sinks)
         ? before.parts.audit
-        : new Held(await openAudit(config, shared), (sinks) => sinks.close()),
+        : new Held(await openAudit(loaded, shared), (sinks) => sinks.close()),
     );
     const authenticator = take(
       before !== undefined &&
@@ -179,9 +180,12 @@ export function warnUnfiltered(config: Config, log: Log, before?: Config): void 
   }
 }
 
-function openAudit(config: Config, { audit, log, stdout }: ProcessParts): Promise<AuditLog> {
+function openAudit(loaded: LoadedConfig, { audit, log, stdout }: ProcessParts): Promise<AuditLog> {
   if (audit !== undefined) return Promise.resolve(audit);
-  return openAuditLog(config.audit.sinks, { log, ...optional("stdout", stdout) });
+  const { sinks } = loaded.config.audit;
+  const { redis } = loaded.config;
+  const shared = redis && { target: redisTarget(loaded), keyPrefix: redis.keyPrefix };
+  return openAuditLog(sinks, { log, ...optional("stdout", stdout), ...optional("redis", shared) });
 }
 
 function openGateway(config: Config, audit: AuditLog, shared: ProcessParts): Gateway {

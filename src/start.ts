@@ -60,7 +60,7 @@ export interface Running {
   /** Where it listens: `http://host:port`, with the port that was given out for port 0. */
   readonly url: string;
   readonly adminUrl: string | undefined;
-  /** Reads the configuration again; see `createReloader`. */
+  /** Reads the configuration again, and opens audit files anew where others stand at their paths; see `createReloader`. */
   reload(): Promise<boolean>;
   /** Drains within `grace` milliseconds (default `server.shutdownGrace`) and closes everything. */
   close(grace?: number): Promise<void>;
@@ -200,7 +200,10 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
     return {
       url,
       adminUrl,
-      reload: reloader.reload,
+      reload() {
+        void inForce.settings.gateway.audit.reopen?.();
+        return reloader.reload();
+      },
       async close(grace = config.server.shutdownGrace) {
         // What drains takes nothing up any more.
         const stopped = reloader.close();

@@ -1,31 +1,46 @@
 /**
- * Where audit records go: standard output or a file, one JSON object a line. A record never holds up the request it is
- * about: what a place does not take is lost, counted and told to the log (docs/operations.md, "When records are lost").
+ * Where audit records go: standard output, files, a stream in Redis; one JSON object a line. A record never holds up the request it is
+ * about: what a place does not take is lost, counted and told to the log (docs/audit.md, "When records are lost").
  */
-import { closeSync, constants, mkdirSync, openSync } from "node:fs";
+import { closeSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Config } from "../config/schema.ts";
 import type { Log } from "../log.ts";
-import { Output, openStandard } from "../output.ts";
+import { type Output, openStandard } from "../output.ts";
+import type { RedisTarget } from "../redis/target.ts";
 import type { AdminRecord } from "./admin-record.ts";
+import { FileSink, openForRecords } from "./file-sink.ts";
 import type { AuditRecord } from "./record.ts";
+import { StreamSink } from "./stream-sink.ts";
 
 /** Takes finished records. */
 export interface AuditLog {
   write(record: AuditRecord | AdminRecord): void;
-  /** Records lost so far, by sink: `stdout`, or the path of the file. */
+  /** Records lost so far, by sink: `stdout`, `redis`, or the path of the file. */
   losses(): ReadonlyMap<string, number>;
+  /** Goes on in new files where others stand at the paths by now, or none. Never rejects. */
+  reopen?(): Promise<void>;
   /** Waits a moment until everything is written. */
   close(): Promise<void>;
 }
 
-/** Without waiting, or a pipe that nobody reads would hold up the start. */
-const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
-
-interface Sink {
+/** One place. */
+export interface Sink {
   readonly name: string;
-  readonly output: Output;
+  /** @param line with its end */
+  write(line: string, onLost: () => void): void;
+  reopen?(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** What sinks are opened with. */
+export interface SinkParts {
+  /** Told when a place begins to lose records, and when it takes them again. */
+  readonly log: Log;
+  /** What the log is written to as well, and which tells of itself. */
+  readonly stdout?: Output;
+  /** For a sink of type `redis`. */
+  readonly redis?: { readonly target: RedisTarget; readonly keyPrefix: string };
 }
 
 /** Before anything is written: a gateway that cannot open one of its sinks leaves none open. */
@@ -35,7 +50,7 @@ function openFiles(sinks: Config["audit"]["sinks"]): ReadonlyMap<string, number>
     for (const sink of sinks) {
       if (sink.type !== "file" || opened.has(sink.path)) continue;
       mkdirSync(dirname(sink.path), { recursive: true });
-      opened.set(sink.path, openSync(sink.path, APPEND, 0o640));
+      opened.set(sink.path, openForRecords(sink.path));
     }
     return opened;
   } catch (error) {
@@ -45,39 +60,51 @@ function openFiles(sinks: Config["audit"]["sinks"]): ReadonlyMap<string, number>
 }
 
 /**
- * Opens the configured sinks.
- * @param context `log` is told when a file begins to lose records, and when it takes them again; `stdout` is what the
- *   log is written to as well, and tells of itself
+ * Opens the configured sinks. Redis may be away.
  * @throws Error when a file cannot be opened: a gateway that cannot keep its audit does not start
  */
 export async function openAuditLog(
   sinks: Config["audit"]["sinks"],
-  { log, stdout }: { readonly log: Log; readonly stdout?: Output },
+  { log, stdout, redis }: SinkParts,
 ): Promise<AuditLog> {
-  const places: Sink[] = [];
-  for (const [path, file] of openFiles(sinks)) {
-    const output = new Output(file);
-    output.onChange((change) => {
-      if (change.taken) log.warn({ sink: path, lost: change.lost }, "audit records are written again");
-      else log.error({ sink: path, reason: change.reason }, "audit records are lost, requests go on");
-    });
-    places.push({ name: path, output, close: () => output.close() });
-  }
-  if (sinks.some(({ type }) => type === "stdout")) {
-    const output = stdout ?? openStandard(1);
-    places.push({ name: "stdout", output, close: () => output.flush() });
-  }
-  const losses = new Map(places.map(({ name }) => [name, 0]));
+  const places: Sink[] = [...openFiles(sinks)].map(([path, file]) => new FileSink(path, file, log));
+  if (sinks.some(({ type }) => type === "stdout")) places.push(standardSink(stdout ?? openStandard(1)));
+  const stream = sinks.find((sink) => sink.type === "redis");
+  const toStream =
+    stream === undefined || redis === undefined
+      ? undefined
+      : new StreamSink({ ...redis, maxRecords: stream.maxRecords, log });
+  const all = toStream === undefined ? places : [...places, toStream];
+  const losses = new Map(all.map(({ name }) => [name, 0]));
+  const lost = new Map(
+    all.map(({ name }) => [name, () => void losses.set(name, (losses.get(name) ?? 0) + 1)] as const),
+  );
+  const none = (): void => undefined;
   return {
     write(record) {
       const line = `${JSON.stringify(record)}\n`;
-      for (const { name, output } of places) {
-        output.write(line, () => losses.set(name, (losses.get(name) ?? 0) + 1));
-      }
+      for (const place of places) place.write(line, lost.get(place.name) ?? none);
+      toStream?.write(withoutArguments(record, line), lost.get(toStream.name) ?? none);
     },
     losses: () => losses,
-    close: async () => {
-      await Promise.all(places.map((place) => place.close()));
+    async reopen() {
+      await Promise.all(places.map((place) => place.reopen?.()));
+    },
+    async close() {
+      await Promise.all(all.map((place) => place.close()));
     },
   };
 }
+
+/** Whose they are decides how long they are, and the memory of Redis is that of the marks of spent states. */
+function withoutArguments(record: AuditRecord | AdminRecord, line: string): string {
+  if (record.type === "admin" || record.arguments === undefined) return line;
+  const { arguments: _, ...rest } = record;
+  return `${JSON.stringify(rest)}\n`;
+}
+
+const standardSink = (output: Output): Sink => ({
+  name: "stdout",
+  write: (line, onLost) => output.write(line, onLost),
+  close: () => output.flush(),
+});

@@ -3,6 +3,7 @@
  * Each check runs on what can be read, whatever is wrong elsewhere. Pure.
  */
 import { isLoopback, isPrivate, parseUrl, printListen, sameListen } from "./addresses.ts";
+import { checkAudit, usesRedis } from "./audit-checks.ts";
 import { checkCapability } from "./capability-checks.ts";
 import { allows } from "./consent-checks.ts";
 import { checkCredentials } from "./credential-checks.ts";
@@ -135,7 +136,7 @@ function checkRing({ primary, next, ring, folder }: NonNullable<Sound["keys"]>, 
 }
 
 function checkKeys(
-  { keys, redemption, redis, server }: Sound,
+  { keys, redemption, redis, server, audit }: Sound,
   report: Report,
   given: ReadonlySet<string>,
 ): void {
@@ -169,7 +170,7 @@ function checkKeys(
       "is absent: states are sealed with a random key and do not outlive this process",
     );
   }
-  if (store === "memory" && redis !== undefined) {
+  if (store === "memory" && redis !== undefined && !usesRedis(audit)) {
     report.warning(["redis"], "is not used, while redemption.store is memory");
   }
   if (redemption.epoch === "off") {
@@ -237,4 +238,5 @@ export function crossCheck(sections: Sound, given: ReadonlySet<string>, report: 
   checkCredentials(sections, given, report);
   checkRules(sections, report);
   checkLimits(sections, report);
+  checkAudit(sections, given, report);
 }

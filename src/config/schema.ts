@@ -5,7 +5,20 @@
 import * as z from "zod";
 import { authentication, authorization, type policy } from "./caller-settings.ts";
 import { assertions } from "./credential-settings.ts";
-import { duration, flag, folder, instant, label, list, path, secretRef, size, some, text } from "./fields.ts";
+import {
+  duration,
+  flag,
+  folder,
+  instant,
+  label,
+  list,
+  path,
+  secretRef,
+  size,
+  some,
+  text,
+  whole,
+} from "./fields.ts";
 import { type LimitSettings, limits } from "./limit-settings.ts";
 import { admin, server } from "./listener-settings.ts";
 import { redis } from "./redis-settings.ts";
@@ -89,7 +102,13 @@ const sink = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("stdout") }),
   z.strictObject({
     type: z.literal("file"),
-    path: path().describe("File that records are appended to."),
+    path: path().describe("File that records are appended to. Opened anew when another one stands there."),
+  }),
+  z.strictObject({
+    type: z.literal("redis"),
+    maxRecords: whole(100, 10_000_000)
+      .default(10_000)
+      .describe("Records that the stream is cut to, about; the oldest go. All replicas write to one stream."),
   }),
 ]);
 

@@ -16,6 +16,8 @@ export const LEAST_RIGHTS = [
 export const LIMIT_RIGHTS = "+incrby +pttl +expire +zadd +zrem +zcard +zrevrange +zremrangebyscore".split(
   " ",
 );
+/** What an audit sink of type redis needs beside, and `sealgate audit show` where it reads it. */
+export const AUDIT_RIGHTS = ["+xadd", "+xrange"];
 /** What a Cluster needs beside. */
 export const CLUSTER_RIGHTS = ["+cluster|slots", "+asking"];
 
@@ -62,7 +64,7 @@ export const KINDS: Readonly<Record<string, (t: Teardown) => Promise<Kind>>> = {
     return single(server, { url: server.url });
   },
   "standalone, TLS and a user with the least rights": async (t) => {
-    const { access, own, args } = await guarded(t, LEAST_RIGHTS);
+    const { access, own, args } = await guarded(t, [...LEAST_RIGHTS, ...AUDIT_RIGHTS]);
     const server = await ownRedis(t, args, own);
     return single(server, { url: `rediss://127.0.0.1:${server.port}`, ...access });
   },
@@ -76,7 +78,7 @@ export const KINDS: Readonly<Record<string, (t: Teardown) => Promise<Kind>>> = {
     return { target: { cluster: { nodes: nodes.slice(0, 1) } }, masters, ownerOf };
   },
   "Cluster, TLS and a user with the least rights": async (t) => {
-    const { access, own, args } = await guarded(t, [...LEAST_RIGHTS, ...CLUSTER_RIGHTS]);
+    const { access, own, args } = await guarded(t, [...LEAST_RIGHTS, ...AUDIT_RIGHTS, ...CLUSTER_RIGHTS]);
     const { masters, nodes, ownerOf } = await ownCluster(t, { args, access: own });
     return { target: { cluster: { nodes }, ...access }, masters, ownerOf };
   },

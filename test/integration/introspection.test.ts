@@ -117,6 +117,19 @@ t.test("an answer is never used past exp, nor when the clock was set back", asyn
   t.equal(server.calls.length, before + 1);
 });
 
+t.test("within its leeway a token past exp is asked about each time", async (t) => {
+  const { server, ask, clock } = await setUp(t, { clockTolerance: 20_000 });
+  server.tokens.set("tok", { sub: "u-1", aud: AUDIENCE, exp: NOW / 1000 + 10 });
+  await ask("tok");
+  clock.now += 10_000;
+  for (const calls of [2, 3]) {
+    await ask("tok");
+    t.equal(server.calls.length, calls);
+  }
+  clock.now += 20_000;
+  t.equal((await refusalOf(ask("tok"))).detail, "expired");
+});
+
 t.test("the time of an answer counts from the question", async (t) => {
   const { server, ask, clock } = await setUp(t);
   const gate = Promise.withResolvers<void>();

@@ -57,6 +57,15 @@ t.test("what is wrong with the form", async (t) => {
     ["large", await made({ claims: { pad: "x".repeat(8_000) } }), "proof_too_large"],
     ["a header that is an array", `${part([])}.${body}.${signature}`, "proof_malformed"],
     ["padded", `${head}=.${body}.${signature}`, "proof_malformed"],
+    ["a blank before it", ` ${proof}`, "proof_malformed"],
+    ["a line end behind it", `${proof}\n`, "proof_malformed"],
+    ["a comma before it", `, ${proof}`, "proof_malformed"],
+    ["another alphabet", proof.replace(/^e/, "+"), "proof_malformed"],
+    [
+      "a body that is no UTF-8",
+      `${head}.${Buffer.from([0x22, 0xff]).toString("base64url")}.${signature}`,
+      "proof_signature",
+    ],
   ];
   for (const [name, attack, detail] of table) t.equal(await detailOf(attack), detail, name);
   t.equal(await detailOf(proof), "good");

@@ -10,6 +10,7 @@ import { DiscoveryError, discoverKeySet, type KeySetLocation } from "./discovery
 import { DocumentError, type DocumentReader } from "./document.ts";
 import type { IssuerKeys, KeysReport } from "./issuer-keys.ts";
 import { type KeySet, KeySetError, readKeySet } from "./key-set.ts";
+import { MissingKeys } from "./missing-keys.ts";
 
 /** Times in milliseconds. */
 export const KEY_TIMES = {
@@ -42,10 +43,6 @@ export interface RemoteKeysOptions {
 /** `again`: for a key id that was missing at an earlier look. */
 type Reason = "due" | "unknown_key" | "again";
 
-/** Key ids that were looked for in vain and are remembered, and how long they may be. */
-const MAX_MISSING = 64;
-const MAX_KID = 256;
-
 /** The keys of an issuer's server. */
 export class RemoteKeys implements IssuerKeys {
   readonly #options: RemoteKeysOptions;
@@ -57,7 +54,7 @@ export class RemoteKeys implements IssuerKeys {
   #failed = false;
   #pause = 0;
   #notBefore = 0;
-  readonly #missing = new Set<string>();
+  readonly #missing = new MissingKeys();
   #againNotBefore = 0;
 
   constructor(options: RemoteKeysOptions) {
@@ -99,7 +96,7 @@ export class RemoteKeys implements IssuerKeys {
       this.#rest(0);
       return key;
     }
-    this.#miss(kid);
+    this.#missing.add(kid);
     throw new errors.JWKSNoMatchingKey();
   };
 
@@ -164,13 +161,6 @@ export class RemoteKeys implements IssuerKeys {
       this.#againNotBefore = this.#options.now() + KEY_TIMES.coolDownMax;
     }
     return await this.#attempt("again");
-  }
-
-  #miss(kid: string): void {
-    this.#missing.delete(kid);
-    if (kid.length <= MAX_KID) this.#missing.add(kid);
-    const [oldest] = this.#missing;
-    if (this.#missing.size > MAX_MISSING && oldest !== undefined) this.#missing.delete(oldest);
   }
 
   /** Whether a pause lasts. One that ends too far ahead was set by a clock that has gone back since. */

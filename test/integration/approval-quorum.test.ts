@@ -157,8 +157,9 @@ t.test("Redis killed in between: nothing runs, nothing is spent, and it goes on"
   t.equal((await b.call(PAY, bob)).status, 503, "nobody knows whose call it is");
   await redis.start();
   await until(async () => (await reply(a, own, alice)).json.error?.data?.reason === "approval_pending");
+  await until(async () => (await b.call(PAY, bob)).status === 200);
   const theirs = questionIn(await b.call(PAY, bob));
-  await reply(b, theirs, bob);
+  await until(async () => (await reply(b, theirs, bob)).json.result !== undefined);
   t.match(await reply(a, own, alice), ran);
   t.equal(runs(), 1);
 });

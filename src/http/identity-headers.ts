@@ -1,9 +1,9 @@
 /**
  * The headers in which proxies say who is calling, judged on the raw list before anybody reads them. From a peer that is not listed
  * such a header is refused, and so is one that stands twice or in a spelling that others read as the same name: whoever passed it
- * on may have written one and overlooked the other. So is a request that has it taken out by name in `Connection`. A refusal is seen where a header that is dropped is not.
+ * on may have written one and overlooked the other. So is a request that has one taken out, by its name in `Connection`. A refusal
+ * is seen where a header that is dropped is not.
  */
-
 import { compileNetworks } from "../config/networks.ts";
 import type { Config } from "../config/schema.ts";
 import { Refusal } from "../errors.ts";

@@ -3,7 +3,6 @@
  * and says so in a header. Each is judged for each request, by the authorities in force and the clock of now: a connection may
  * outlive both the certificate and the trust in whoever issued it. The peer is that of TCP, never what a header says.
  */
-
 import type { Certificate } from "../certificates/certificate.ts";
 import { DerError } from "../certificates/der.ts";
 import { Authorities, type PathFault } from "../certificates/path.ts";
@@ -42,13 +41,12 @@ export class Peers {
 
   /** @param now milliseconds since the epoch. @throws DerError for authorities that `loadMaterial` would not have taken */
   constructor({ config, secrets }: LoadedConfig, now: () => number) {
-    const { authentication, server } = config;
+    const { authentication } = config;
     const { clientCertificates, forwarded } = authentication;
     this.#identityHeaders = compileIdentityHeaders(authentication);
     this.#header = clientCertificates?.header;
     this.#writesCertificate = compileNetworks(this.#header?.from ?? []);
     this.#isProxy = compileNetworks([
-      ...server.trustedProxies,
       ...(this.#header?.from ?? []),
       ...(forwarded?.headers?.from ?? []),
       ...(forwarded?.assertion?.from ?? []),

@@ -11,6 +11,8 @@ import { expiryOf, MAX_TEXT_BYTES, nameOf, type Place, type ShelfName } from "./
 
 const PREFIX = "sga1.";
 const LABEL = "sealgate/approvals/1";
+/** Votes for all policies together. Who wants more of them than that never has enough. */
+export const MOST_VOTES = 16;
 /** Groups of a requester that are kept: for the message that others are shown. */
 const MOST_GROUPS = 16;
 
@@ -69,7 +71,7 @@ const waiting = z.strictObject({
         for: z.array(text(64)).max(64),
       }),
     )
-    .max(8),
+    .max(MOST_VOTES),
   denied: z.strictObject({ by: approver, at: milliseconds }).exactOptional(),
   /** Of the one state that runs on these votes. */
   spentBy: id.exactOptional(),

@@ -1,6 +1,6 @@
 /** Calls that wait and approvals that are remembered, for operators: JSON with readable times. Texts in it are callers' own. */
 import * as z from "zod";
-import type { WaitingEntry } from "./entry.ts";
+import { MOST_VOTES, type WaitingEntry } from "./entry.ts";
 import type { Held } from "./remembering.ts";
 
 /** Of either that a list shows at most. */
@@ -35,7 +35,7 @@ const shown = z.object({
   code: text.exactOptional(),
   message: text.exactOptional(),
   needs: z.record(z.string(), z.int()).exactOptional(),
-  approvedBy: z.array(approver).max(16).exactOptional(),
+  approvedBy: z.array(approver).max(MOST_VOTES).exactOptional(),
 });
 
 /** Either, as JSON shows it. */

@@ -10,6 +10,7 @@ import { type ApprovePolicy, settingsOf } from "./approve-policy.ts";
 import {
   type ApproverEntry,
   isSame,
+  MOST_VOTES,
   openEntry,
   personOf,
   requesterOf,
@@ -48,8 +49,6 @@ export type Vote = "approved" | "denied" | "closed" | "own" | "not_eligible";
 const RETRY_AFTER_MS = 5_000;
 /** Kept beyond its end, so that its caller learns how it ended. */
 const REMEMBERED_END_MS = 60_000;
-/** More than any policy wants. */
-const MOST_VOTES = 8;
 /** Changes of others that one change gives way to. */
 const MOST_TRIES = 16;
 
@@ -80,8 +79,8 @@ export class Quorum {
     const [oldest] = opened
       .map(({ entry }) => entry)
       .filter((entry) => isOpen(entry, now) && !isSame(entry.requester, principal))
-      .filter(({ votes }) => !votes.some(({ by }) => isPerson(by) && isSame(by, principal)))
-      .filter((entry) => wordOf(policies, entry, principal).length > 0)
+      .filter((entry) => !this.#votes(entry).some(({ by }) => isPerson(by) && isSame(by, principal)))
+      .filter((entry) => this.#wordOf(policies, entry, principal).length > 0)
       .sort((a, b) => a.askedAt - b.askedAt);
     return oldest === undefined ? undefined : { id: oldest.id, requester: shownPrincipal(oldest.requester) };
   }
@@ -113,7 +112,7 @@ export class Quorum {
       if (entry.denied !== undefined) return { outcome: "denied", by: entry.denied.by };
       if (entry.spentBy === jti) return met(entry);
       if (now >= entry.deadline) return { outcome: "expired" };
-      const votes = entry.votes.filter((vote) => !this.#isVoid(vote, entry.route));
+      const votes = this.#votes(entry);
       const missing = missingOf(policies, votes);
       // The votes are for one state: whichever comes first, and nothing else runs on them.
       const next = { ...entry, chain, ...(missing === 0 ? { spentBy: jti } : {}) };
@@ -139,9 +138,9 @@ export class Quorum {
       if (found === undefined || !isOpen(found.entry, now)) return "closed";
       if (principal.anonymous) return "not_eligible";
       if (isSame(found.entry.requester, principal)) return "own";
-      const word = wordOf(policies, found.entry, principal);
-      if (word.length === 0) return "not_eligible";
-      return await this.#say(found, { by: personOf(principal), at: now, for: word }, approves);
+      const takers = takersOf(policies, found.entry, principal);
+      if (takers.length === 0) return "not_eligible";
+      return await this.#say(found, { by: personOf(principal), at: now, for: takers }, approves);
     });
   }
 
@@ -202,6 +201,18 @@ export class Quorum {
     return reply === "done" ? waitingOn(entry, missingOf(policies, [])) : undefined;
   }
 
+  /** Those whose word still counts. */
+  #votes({ votes, route }: WaitingEntry): WaitingEntry["votes"] {
+    return votes.filter((vote) => !this.#isVoid(vote, route));
+  }
+
+  /** Policies that take this one's word, and lack one. */
+  #wordOf(policies: readonly ApprovePolicy[], entry: WaitingEntry, principal: Principal): string[] {
+    const votes = this.#votes(entry);
+    const lacking = policies.filter((policy) => missingOf([policy], votes) > 0);
+    return takersOf(lacking, entry, principal);
+  }
+
   /** Nobody says the same twice: a second word of one person changes nothing, but that a no always counts. */
   async #say(
     found: Opened<WaitingEntry>,
@@ -209,10 +220,15 @@ export class Quorum {
     approves: boolean,
   ): Promise<Vote | undefined> {
     const { entry, text } = found;
-    if (approves && entry.votes.some(({ by }) => isSameApprover(by, word.by))) return "approved";
-    if (approves && entry.votes.length >= MOST_VOTES) return "closed";
+    const votes = this.#votes(entry);
+    if (approves && votes.some(({ by }) => isSameApprover(by, word.by))) return "approved";
+    // Where there are enough for all that take this word, one more must not take the place of one that is needed.
+    const lacks = ([id, principals]: readonly [string, number]): boolean =>
+      word.for.includes(id) && votes.filter((vote) => vote.for.includes(id)).length < principals - 1;
+    if (approves && !Object.entries(entry.needs).some(lacks)) return "approved";
+    if (approves && votes.length >= MOST_VOTES) return "closed";
     const next: WaitingEntry = approves
-      ? { ...entry, votes: [...entry.votes, word] }
+      ? { ...entry, votes: [...votes, word] }
       : { ...entry, denied: { by: word.by, at: word.at } };
     const reply = await this.#put(found, next, expiryOf(text));
     if (reply !== "done") return undefined;
@@ -295,7 +311,11 @@ function isOver(entry: WaitingEntry, chain: string, jti: string, now: number): b
 }
 
 /** Policies that want others and take this one's word. */
-function wordOf(policies: readonly ApprovePolicy[], { needs }: WaitingEntry, principal: Principal): string[] {
+function takersOf(
+  policies: readonly ApprovePolicy[],
+  { needs }: WaitingEntry,
+  principal: Principal,
+): string[] {
   return policies.flatMap((policy) => {
     const { quorum } = settingsOf(policy);
     if (quorum === undefined || !Object.hasOwn(needs, policy.id)) return [];

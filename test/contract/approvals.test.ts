@@ -354,6 +354,39 @@ for (const [kind, open] of Object.entries(KINDS)) {
     t.match(await a.approvals.standing(policies, call, question, at), { outcome: "waiting", missing: 1 });
   });
 
+  t.test(
+    `${kind}: who was revoked and comes back may say it again; who is not needed takes nobody's place`,
+    async (t) => {
+      const { a, b, now } = open(t);
+      const policies = [
+        policyOf({ quorum: {} }),
+        policyOf({ quorum: { principals: 3, from: { groups: ["finance"] } } }, "money"),
+      ];
+      const call = callOf(alice, { sum: 5 });
+      const question = questionOf(policies, call);
+      const at = approvedAt(now() - 10_000);
+      await a.approvals.standing(policies, call, question, at);
+      const id = (await b.approvals.listWaiting())[0]?.id ?? "";
+      for (let n = 0; n < 70; n++)
+        t.equal(await b.approvals.vote(id, policies, callOf(person(`p${n}`), { sum: 5 }), true), "approved");
+      const [entry] = await b.approvals.listWaiting();
+      t.match(entry?.votes, [{ by: { subject: "p0" } }]);
+      t.equal(entry?.votes.length, 1, "one of them was needed");
+      const others = callOf(person("p99"), { sum: 5 });
+      t.equal(await b.approvals.waitingFor(policies, others), undefined, "nobody is asked who is not");
+      for (const subject of ["carol", "dave"]) {
+        const who = person(subject, { groups: ["finance"] });
+        t.ok(await b.approvals.waitingFor(policies, callOf(who, { sum: 5 })));
+        t.equal(await b.approvals.vote(id, policies, callOf(who, { sum: 5 }), true), "approved");
+      }
+      await a.overrides.revoke({
+        target: { principal: { issuer: "https://idp.example", subject: "dave" } },
+        by: "op",
+      });
+      t.match(await a.approvals.standing(policies, call, question, at), { missing: 1 });
+    },
+  );
+
   t.test(`${kind}: of one caller no more wait than fit`, async (t) => {
     const { a, now } = open(t);
     const policies = [policyOf({ quorum: {} })];

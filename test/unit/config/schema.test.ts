@@ -27,7 +27,12 @@ t.test("it is a closed draft 2020-12 schema with a description for every setting
       t.ok(Array.isArray(node["oneOf"]) || typeof node["description"] === "string", `${path} is described`);
     if (node["type"] === "object") {
       objects++;
-      t.equal(node["additionalProperties"], false, `${path} is closed`);
+      const names = node["propertyNames"] as Record<string, unknown> | undefined;
+      if (names === undefined) t.equal(node["additionalProperties"], false, `${path} is closed`);
+      else {
+        t.type(names["pattern"], "string", `the free names of ${path} have a form`);
+        walk(node["additionalProperties"] as Record<string, unknown>, `${path}.*`, true);
+      }
     }
     for (const [name, child] of Object.entries(
       (node["properties"] ?? {}) as Record<string, Record<string, unknown>>,

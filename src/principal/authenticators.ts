@@ -68,13 +68,10 @@ export function createAuthenticator(
     introspection.map(({ issuer }) => issuer),
   );
   const kinds: CredentialAuthenticator[] = [];
-  if (issuers.length > 0) {
-    kinds.push(createJwtAuthenticator(issuers, (token) => kindOf(token) === "jwt", admission, deps));
-  }
+  if (issuers.length > 0) kinds.push(createJwtAuthenticator(issuers, admission, deps));
   if (introspection.length > 0) {
-    const ours = (token: string): boolean => kindOf(token) === "introspection";
     const { clients = new Map() } = deps;
-    kinds.push(createIntrospectionAuthenticator(introspection, ours, admission, { ...deps, clients }));
+    kinds.push(createIntrospectionAuthenticator(introspection, admission, { ...deps, clients }));
   }
   const { clientCertificates, forwarded } = authentication;
   if (clientCertificates !== undefined) kinds.push(createCertificateAuthenticator(clientCertificates));
@@ -82,7 +79,7 @@ export function createAuthenticator(
   const anonymous = authentication.mode === "anonymous";
   if (!anonymous && kinds.length === 0) throw new Error("authentication needs an issuer, or mode anonymous");
   const allScopes = [...new Set([...issuers, ...introspection].flatMap((issuer) => issuer.requiredScopes))];
-  return compose(kinds, { anonymous, allScopes, proofAlgorithms: dpop?.algorithms });
+  return compose(kinds, { anonymous, allScopes, kindOf, proofAlgorithms: dpop?.algorithms });
 }
 
 /** How kinds are put together. */
@@ -91,13 +88,15 @@ export interface Composition {
   readonly anonymous: boolean;
   /** For the challenge to a request whose issuer is not known, where the resource does not say what to start with. */
   readonly allScopes: readonly string[];
+  /** Which kind a token is, by its form. */
+  readonly kindOf: (token: string) => "jwt" | "introspection";
   /** Signature algorithms of DPoP proofs; undefined where DPoP is not configured, and its scheme none of ours. */
   readonly proofAlgorithms?: readonly string[] | undefined;
 }
 
 /** Puts kinds of credentials together, by the rules at the head of this file. */
 export function compose(kinds: readonly CredentialAuthenticator[], composition: Composition): Authenticator {
-  const { anonymous, allScopes, proofAlgorithms: algorithms } = composition;
+  const { anonymous, allScopes, kindOf, proofAlgorithms: algorithms } = composition;
   const takesTokens = kinds.some(({ kind }) => TOKENS.has(kind));
   const partsOf = (
     { metadataUrl, startScopes }: Resource,
@@ -115,7 +114,8 @@ export function compose(kinds: readonly CredentialAuthenticator[], composition: 
         anonymous && !takesTokens ? undefined : header,
         algorithms !== undefined,
       );
-      const credentials = { presented, authorization };
+      const tokenKind = authorization.kind === "token" ? kindOf(authorization.token) : undefined;
+      const credentials = { presented, authorization, tokenKind };
       const found = chosen(credentials, resource);
       if (found === undefined) {
         if (anonymous && authorization.kind === "none") return NOBODY;

@@ -16,6 +16,8 @@ import {
 export interface Credentials {
   readonly presented: Presented;
   readonly authorization: Authorization;
+  /** Of a token, by its form (token-form.ts). */
+  readonly tokenKind?: "jwt" | "introspection" | undefined;
 }
 
 /** How a token showed that whoever brings it may: by the client certificate of the connection, by a DPoP proof. */

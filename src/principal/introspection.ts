@@ -53,12 +53,10 @@ export interface IntrospectionDeps {
 
 /**
  * Builds the authenticator of introspected tokens. No request leaves before the first token comes.
- * @param isOurs whether a token is to be introspected at all
  * @throws Error for an issuer that is listed twice or has no client: a mistake to show at start
  */
 export function createIntrospectionAuthenticator(
   configured: readonly IntrospectionConfig[],
-  isOurs: (token: string) => boolean,
   admission: Admission,
   deps: IntrospectionDeps,
 ): CredentialAuthenticator {
@@ -80,7 +78,7 @@ export function createIntrospectionAuthenticator(
 
   return {
     kind: "introspection",
-    claims: ({ authorization }) => authorization.kind === "token" && isOurs(authorization.token),
+    claims: ({ tokenKind }) => tokenKind === "introspection",
     authenticate(credentials, resource) {
       const { authorization } = credentials;
       if (authorization.kind !== "token") throw new CredentialFault("malformed");

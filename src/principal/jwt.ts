@@ -51,13 +51,11 @@ export interface JwtDeps {
 
 /**
  * Builds the authenticator of signed tokens. No request leaves before the first token comes.
- * @param isOurs whether a token is to be judged by its signature at all
  * Throws when the configuration cannot work (issuer listed twice, algorithm that is not a public-key signature, key file that
  * is no key set): a mistake to show at start.
  */
 export function createJwtAuthenticator(
   configured: readonly IssuerConfig[],
-  isOurs: (token: string) => boolean,
   admission: Admission,
   deps: JwtDeps,
 ): CredentialAuthenticator {
@@ -87,7 +85,7 @@ export function createJwtAuthenticator(
 
   return {
     kind: "jwt",
-    claims: ({ authorization }) => authorization.kind === "token" && isOurs(authorization.token),
+    claims: ({ tokenKind }) => tokenKind === "jwt",
     authenticate(credentials, resource) {
       const { authorization } = credentials;
       if (authorization.kind !== "token") throw new CredentialFault("malformed");

@@ -35,6 +35,7 @@ function kindOf(
   return it;
 }
 
+const byForm = () => "jwt" as const;
 const bearer = (start: string) => (from: Presented) =>
   from.headers.get("authorization")?.startsWith(`Bearer ${start}`) === true;
 const withCertificate = (from: Presented) => from.peer.certificate !== undefined;
@@ -47,7 +48,7 @@ function scene(more: { readonly confirmedBy?: readonly Confirmation[]; readonly 
     certificate: kindOf("certificate", withCertificate),
     forwarded: kindOf("forwarded", (from) => from.headers.has("x-forwarded-user")),
   };
-  const composed = compose(Object.values(kinds), { anonymous: false, allScopes: [] });
+  const composed = compose(Object.values(kinds), { anonymous: false, allScopes: [], kindOf: byForm });
   return { kinds, composed };
 }
 
@@ -86,21 +87,28 @@ t.test("two kinds at once are refused, and neither is asked", async (t) => {
   );
 });
 
-t.test("a token beside a certificate counts if it is bound to a certificate, and else neither does", async (t) => {
-  const from = presented({ authorization: "Bearer j" }, { peer: certificate });
-  const bound = scene({ confirmedBy: ["certificate"] });
-  t.equal((await bound.composed.authenticate(from, RESOURCE)).principal.subject, "jwt");
-  t.equal(bound.kinds.certificate.asked, 0);
-  const both = scene({ confirmedBy: ["certificate", "dpop"] });
-  t.equal((await both.composed.authenticate(from, RESOURCE)).kind, "jwt");
-  for (const more of [{}, { confirmedBy: ["dpop"] as const }]) {
-    const plain = scene(more);
-    t.equal((await refusalOf(plain.composed.authenticate(from, RESOURCE))).detail, "ambiguous");
-    t.equal(plain.kinds.certificate.asked, 0);
-  }
-  const tokensOnly = { ...RESOURCE, accept: ["jwt"] as const };
-  t.equal((await scene().composed.authenticate(from, tokensOnly)).kind, "jwt", "where certificates are no kind");
-});
+t.test(
+  "a token beside a certificate counts if it is bound to a certificate, and else neither does",
+  async (t) => {
+    const from = presented({ authorization: "Bearer j" }, { peer: certificate });
+    const bound = scene({ confirmedBy: ["certificate"] });
+    t.equal((await bound.composed.authenticate(from, RESOURCE)).principal.subject, "jwt");
+    t.equal(bound.kinds.certificate.asked, 0);
+    const both = scene({ confirmedBy: ["certificate", "dpop"] });
+    t.equal((await both.composed.authenticate(from, RESOURCE)).kind, "jwt");
+    for (const more of [{}, { confirmedBy: ["dpop"] as const }]) {
+      const plain = scene(more);
+      t.equal((await refusalOf(plain.composed.authenticate(from, RESOURCE))).detail, "ambiguous");
+      t.equal(plain.kinds.certificate.asked, 0);
+    }
+    const tokensOnly = { ...RESOURCE, accept: ["jwt"] as const };
+    t.equal(
+      (await scene().composed.authenticate(from, tokensOnly)).kind,
+      "jwt",
+      "where certificates are no kind",
+    );
+  },
+);
 
 t.test("what fails is the last word", async (t) => {
   const from = presented({ authorization: "Bearer j" }, { peer: certificate });
@@ -151,7 +159,7 @@ t.test("an Authorization header is never overlooked for what comes beside it", a
 
 t.test("anonymous is who brings nothing, and nobody who brings something bad", async (t) => {
   const jwt = kindOf("jwt", bearer("j"), { fault: new CredentialFault("expired") });
-  const open = compose([jwt], { anonymous: true, allScopes: [] });
+  const open = compose([jwt], { anonymous: true, allScopes: [], kindOf: byForm });
   t.equal((await open.authenticate(presented(), RESOURCE)).principal.anonymous, true);
   t.equal((await open.authenticate(presented(), RESOURCE)).kind, undefined);
   for (const [authorization, detail] of [
@@ -167,7 +175,12 @@ t.test("challenges name the schemes that are taken", async (t) => {
   const jwt = kindOf("jwt", (from) => from.headers.has("authorization"), {
     fault: new CredentialFault("expired"),
   });
-  const composed = compose([jwt], { anonymous: false, allScopes: ["mcp"], proofAlgorithms: ["ES256", "EdDSA"] });
+  const composed = compose([jwt], {
+    anonymous: false,
+    allScopes: ["mcp"],
+    kindOf: byForm,
+    proofAlgorithms: ["ES256", "EdDSA"],
+  });
   const challengeOf = async (headers: Record<string, string>) =>
     (await refusalOf(composed.authenticate(presented(headers), RESOURCE))).headers["www-authenticate"];
   const metadata = `resource_metadata="${RESOURCE.metadataUrl}"`;

@@ -6,7 +6,11 @@ import { type Scene, setScene } from "./scene.ts";
 
 const HIDDEN = "hidden_one";
 const UNKNOWN = "no_such_one";
-const call = (name: string): Message => ({ id: "q", method: "tools/call", params: { name, arguments: { a: 1 } } });
+const call = (name: string): Message => ({
+  id: "q",
+  method: "tools/call",
+  params: { name, arguments: { a: 1 } },
+});
 
 const knowsNothing: Script = (arrived, response) => {
   const { id, params } = arrived.json;

@@ -157,6 +157,21 @@ t.test("another secret is taken up, and the old one is not used again", async (t
   t.notMatch(gateway.logged(), /(first|second)-secret|opaque-alice/);
 });
 
+t.test("a question that is under way when the configuration changes is answered", async (t) => {
+  const gate = Promise.withResolvers<void>();
+  server.gate = gate.promise;
+  server.tokens.set("opaque-waiting", alice);
+  const before = server.calls.length;
+  const waiting = gateway.call({ method: "tools/list" }, { token: "opaque-waiting" });
+  while (server.calls.length === before) await new Promise((resolve) => setImmediate(resolve));
+  const changed = { ...authentication, introspection: [{ ...introspection, cache: "10s" }] };
+  t.equal(await gateway.configure({ authentication: changed }), true);
+  gate.resolve();
+  t.equal((await waiting).status, 200);
+  t.equal((await gateway.call({ method: "tools/list" }, { token: "opaque-waiting" })).status, 200);
+  t.equal(server.calls.length, before + 2, "what was remembered under other settings does not count");
+});
+
 t.test("metrics count kinds and answers, with bounded labels", async (t) => {
   const { body } = await exchange(gateway.adminUrl ?? "", { path: "/metrics", method: "GET" });
   t.match(body, /sealgate_authentications_total\{route="\/mcp",kind="jwt",confirmed_by="dpop"\} 2/);

@@ -10,13 +10,15 @@ import type { Overrides, OverridesDesk } from "../overrides/overrides.ts";
 import type { ApprovePolicy } from "./approve-policy.ts";
 import type { WaitingEntry } from "./entry.ts";
 import type { ApprovalCall, ApprovalQuestion, Waiting } from "./question.ts";
-import { type IsRevoked, needsOthers, Quorum, type Standing, type Vote } from "./quorum.ts";
+import { type IsRevoked, Quorum, type Standing, type Vote } from "./quorum.ts";
 import { type ApprovedIn, type Held, listHeld, type Recalled, recall, remember } from "./remembering.ts";
 import { type Shelf, ShelfUnavailable } from "./shelf.ts";
 import { codeOf } from "./tags.ts";
+import { needsOthers } from "./tally.ts";
 
-export type { Approver, Standing, Vote } from "./quorum.ts";
+export type { Standing, Vote } from "./quorum.ts";
 export type { ApprovedIn, Recalled } from "./remembering.ts";
+export type { Approver } from "./tally.ts";
 
 /** See the file's header. */
 export interface Approvals {

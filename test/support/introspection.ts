@@ -47,7 +47,10 @@ export async function startIntrospection(): Promise<TestIntrospection> {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", async () => {
-      if (request.url === "/moved") return void response.writeHead(200, JSON_TYPE).end('{"active":true}');
+      if (request.url === "/moved") {
+        response.writeHead(200, JSON_TYPE).end('{"active":true}');
+        return;
+      }
       const form = new URLSearchParams(Buffer.concat(chunks).toString("utf8"));
       it.calls.push({ form, headers: request.headers });
       await it.gate;
@@ -76,41 +79,33 @@ const JSON_TYPE = { "content-type": "application/json;charset=UTF-8" };
 
 function respond(response: ServerResponse, behaviour: IntrospectionBehaviour, answer: object): void {
   const json = JSON.stringify(answer);
-  const send = (body: string, headers: Record<string, string> = {}, status = 200): void => {
-    response.writeHead(status, { ...JSON_TYPE, ...headers }).end(body);
-  };
-  switch (behaviour) {
-    case "ok":
-      return send(json);
-    case "hang":
-      return;
-    case "drip": {
-      response.writeHead(200, JSON_TYPE);
-      const timer = setInterval(() => response.write(" "), 20);
-      response.on("close", () => clearInterval(timer));
-      return;
-    }
-    case "huge":
-      return send(`${json.slice(0, -1)},"pad":"${"x".repeat(100 * 1024)}"}`);
-    case "redirect":
-      return send(json, { location: "/moved" }, 307);
-    case "gzip":
-      return send(json, { "content-encoding": "gzip" });
-    case "html":
-      return send(json, { "content-type": "text/html" });
-    case "jwt":
-      return send(json, { "content-type": "application/token-introspection+jwt" });
-    case "broken":
-      return send(json.slice(0, -1));
-    case "twins":
-      return send(`${json.slice(0, -1)},"active":true}`);
-    case "array":
-      return send(`[${json}]`);
-    case "text-active":
-      return send(JSON.stringify({ ...answer, active: "true" }));
-    case "no-active":
-      return send(JSON.stringify({ ...answer, active: undefined }));
-    default:
-      return send(json, {}, Number(behaviour.slice(-3)));
+  if (behaviour === "hang") return;
+  if (behaviour === "drip") {
+    response.writeHead(200, JSON_TYPE);
+    const timer = setInterval(() => response.write(" "), 20);
+    response.on("close", () => clearInterval(timer));
+    return;
   }
+  const status = Number(/^status-(\d+)$/.exec(behaviour)?.[1] ?? (behaviour === "redirect" ? 307 : 200));
+  response.writeHead(status, { ...JSON_TYPE, ...HEADERS[behaviour] }).end(bodyOf(behaviour, json, answer));
+}
+
+const HEADERS: Partial<Record<IntrospectionBehaviour, Record<string, string>>> = {
+  redirect: { location: "/moved" },
+  gzip: { "content-encoding": "gzip" },
+  html: { "content-type": "text/html" },
+  jwt: { "content-type": "application/token-introspection+jwt" },
+};
+
+function bodyOf(behaviour: IntrospectionBehaviour, json: string, answer: object): string {
+  const open = json.slice(0, -1);
+  const bodies: Partial<Record<IntrospectionBehaviour, string>> = {
+    huge: `${open},"pad":"${"x".repeat(100 * 1024)}"}`,
+    broken: open,
+    twins: `${open},"active":true}`,
+    array: `[${json}]`,
+    "text-active": JSON.stringify({ ...answer, active: "true" }),
+    "no-active": JSON.stringify({ ...answer, active: undefined }),
+  };
+  return bodies[behaviour] ?? json;
 }

@@ -104,7 +104,7 @@ export function admit(
   const scopes = new Set<string>();
   for (const [index, operation] of operations.entries()) {
     const decision = authorizer.decide(journey.principal, operation);
-    if (index === 0) journey.draft.policy = decision.policy;
+    if (index === 0) noteDecision(authorizer, journey, decision);
     for (const scope of scopesOf(authorizer, operation, decision)) scopes.add(scope);
     // What a message listens to, and a task that is under way, is not called by it.
     if (index === 0) approvals = decision.approvals ?? [];
@@ -115,6 +115,17 @@ export function admit(
   }
   checkScopes(authorizer, journey, [...scopes]);
   return { target, refusal, approvals };
+}
+
+/** For audit: what decided, and how sensitive the data is by the policies that match, or else by the route. */
+function noteDecision({ sensitivity }: Authorizer, { draft, route }: Journey, decision: Decision): void {
+  draft.policy = decision.policy;
+  const { sensitivity: ofRoute } = route.config;
+  if (sensitivity.size === 0 && ofRoute === undefined) return;
+  const matching = [decision.policy, ...(decision.approvals ?? [])];
+  const labels = new Set(matching.flatMap((id) => sensitivity.get(id) ?? []));
+  if (labels.size === 0 && ofRoute !== undefined) labels.add(ofRoute);
+  if (labels.size > 0) draft.sensitivity = [...labels];
 }
 
 /** What one operation needs; nothing where its arguments are forbidden, since a scope would not help. */

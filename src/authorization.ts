@@ -72,6 +72,8 @@ export interface Authorizer {
   decide(principal: Principal, operation: Operation): Decision;
   /** `decide`, and what it found of each policy on the way. */
   explain(principal: Principal, operation: Operation): Explanation;
+  /** Id of a policy → how sensitive the data is that it is about; for audit. */
+  readonly sensitivity: ReadonlyMap<string, string>;
   /** True when no policy can deny anything to anyone, and no list depends on scopes: lists need no filter. */
   readonly open: boolean;
   /** What operations need beside what is decided, and what the scopes of a principal come to. Asked apart, by `admission.ts`. */
@@ -235,6 +237,9 @@ export function createAuthorizer(
   return {
     open: allowedByDefault && denies.length === 0 && !onlyHeld,
     scopes,
+    sensitivity: new Map(
+      policies.flatMap(({ id, sensitivity }) => (sensitivity === undefined ? [] : [[id, sensitivity]])),
+    ),
     decide: decideFor,
     lists: (principal, operation) =>
       decideFor(principal, operation).allowed &&

@@ -1,5 +1,6 @@
 /** All commands there are. */
 import { APPROVAL_COMMANDS } from "./approval-commands.ts";
+import { AUDIT_COMMANDS } from "./audit-commands.ts";
 import type { Command } from "./command.ts";
 import { CONFIGURATION_COMMANDS } from "./configuration-commands.ts";
 import { GATEWAY_COMMANDS } from "./gateway-commands.ts";
@@ -13,4 +14,5 @@ export const COMMANDS: readonly Command[] = [
   ...KEY_COMMANDS,
   ...OVERRIDE_COMMANDS,
   ...APPROVAL_COMMANDS,
+  ...AUDIT_COMMANDS,
 ];

@@ -3,7 +3,20 @@ import * as z from "zod";
 import { ALGORITHMS } from "./algorithms.ts";
 import { approval } from "./approval-settings.ts";
 import { argumentTest } from "./argument-settings.ts";
-import { duration, flag, glob, httpUrl, label, list, oneOf, path, scopeToken, some, text } from "./fields.ts";
+import {
+  duration,
+  flag,
+  glob,
+  httpUrl,
+  label,
+  list,
+  oneOf,
+  path,
+  scopeToken,
+  sensitivity,
+  some,
+  text,
+} from "./fields.ts";
 import { clientCertificates, forwarded } from "./identity-settings.ts";
 import { claims, dpop, introspection, requiredScopes, senderConstrained } from "./token-settings.ts";
 
@@ -82,6 +95,9 @@ export const policy = z.strictObject({
     .describe(
       "Only with effect approve: ask where the annotations of the tool say one of these, or are not known. Such a policy allows nothing by itself.",
     ),
+  sensitivity: sensitivity()
+    .exactOptional()
+    .describe("How sensitive the data is that this policy is about, for the audit log. Decides nothing."),
   approval: approval
     .exactOptional()
     .describe("Only with effect approve: how the user is asked, and what an answer is good for."),

@@ -261,6 +261,11 @@ export function label() {
   return matching("a name of 1 to 64 letters, digits, - . _", "^[A-Za-z0-9._-]{1,64}$");
 }
 
+/** How sensitive data is, in an operator's own words. */
+export function sensitivity() {
+  return matching("a label of 1 to 32 lower-case letters, digits and -", "^[a-z0-9][a-z0-9-]{0,31}$");
+}
+
 /** One OAuth scope token (RFC 6749 section 3.3). */
 export function scopeToken() {
   return matching("one scope: printable ASCII without blank, quote or backslash", "^[!#-\\[\\]-~]{1,256}$");

@@ -11,6 +11,7 @@ import {
   list,
   routePath,
   scopeToken,
+  sensitivity,
   serverName,
   some,
   text,
@@ -186,6 +187,11 @@ export const route = z.strictObject({
     .describe("What the protected resource metadata (RFC 9728) says of this route."),
   roundTrip: routeRoundTrip.prefault({}).describe("Overrides of roundTrip."),
   capability: routeCapability.prefault({}).describe("Overrides of capability."),
+  sensitivity: sensitivity()
+    .exactOptional()
+    .describe(
+      "How sensitive the data behind it is, for the audit log, where no policy says it. Decides nothing.",
+    ),
   rules: routeRules.prefault({}).describe("Overrides of rules."),
   limits: routeLimits.prefault({}).describe("Overrides of limits."),
 });

@@ -29,14 +29,10 @@ const MAX_DETAILS = 40;
 /** What stands below the arguments always has room. */
 const TAIL_BYTES = 256;
 const LABEL = "sealgate/approval/1";
-const UNBOUND: ReadonlySet<string> = new Set([
-  "_meta",
-  "inputResponses",
-  "requestState",
-  "arguments",
-  "name",
-  "uri",
-]);
+/** Members of parameters that are shown, or that no consent is bound to. */
+const PROTOCOL = ["_meta", "inputResponses", "requestState"];
+const CALLED: ReadonlySet<string> = new Set([...PROTOCOL, "name", "arguments"]);
+const READ: ReadonlySet<string> = new Set([...PROTOCOL, "uri"]);
 
 /** Somebody else's call that waits, as the one is shown it who may approve it. */
 export interface Waiting {
@@ -126,11 +122,12 @@ export function approvalQuestion(
 /** @param subject with the one whose call it is, who is another than the caller where `forAnother` */
 function messageOf(
   policies: readonly ApprovePolicy[],
-  { target, server, doc, params }: ApprovalCall,
+  call: ApprovalCall,
   subject: Subject,
   given: Arguments,
   forAnother: boolean,
 ): string {
+  const { target, server } = call;
   const page = new Page(MAX_MESSAGE_BYTES - TAIL_BYTES);
   page.head(
     forAnother
@@ -147,7 +144,7 @@ function messageOf(
     ),
   );
   const hides = settings.every(({ details }) => details === "hide");
-  page.details(given, strictest(settings), hides, countOthers(doc, params));
+  page.details(given, strictest(settings), hides, countOthers(call));
   return page.text;
 }
 
@@ -180,9 +177,11 @@ function argumentsOf({ method, doc, params }: ApprovalCall): Node | undefined {
   return method === "resources/read" ? undefined : doc.present(params, "arguments");
 }
 
-/** Members of the parameters that this version does not know; bound, and named nowhere. */
-const countOthers = (doc: JsonText, params: Node | undefined): number =>
-  params === undefined ? 0 : doc.members(params).filter(({ key }) => !UNBOUND.has(key)).length;
+/** Members of the parameters that are not shown; bound all the same. */
+function countOthers({ method, doc, params }: ApprovalCall): number {
+  const known = method === "resources/read" ? READ : CALLED;
+  return params === undefined ? 0 : doc.members(params).filter(({ key }) => !known.has(key)).length;
+}
 
 const MASKS: readonly Mask[] = ["none", "secrets", "all"];
 const strictest = (settings: readonly { readonly mask: Mask }[]): Mask =>
@@ -241,6 +240,6 @@ class Page {
       });
       if (left > 0) this.head(`(and ${left} more, or what they hold, not shown)`);
     }
-    if (others > 0) this.head(`(and ${others} other parameters, not shown)`);
+    if (others > 0) this.head(`(members of the request that are not shown: ${others})`);
   }
 }

@@ -7,6 +7,7 @@ import {
   matterOf,
   waitingIdOf,
 } from "../../../src/approval/question.ts";
+import { scan } from "../../../src/json/scan.ts";
 import { formFindings } from "../../../src/mcp/form-findings.ts";
 import { formSchemaFault } from "../../../src/mcp/form-schema.ts";
 import { linkIn } from "../../../src/mcp/links.ts";
@@ -286,6 +287,24 @@ t.test("what is shown", async (t) => {
     messageOf({}, Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, { a: n, b: n }]))),
     /\n\(and 31 more, or what they hold, not shown\)\nCode: /,
   );
+});
+
+t.test("what a request holds beside is counted", async (t) => {
+  const read = (json: string, method: string, kind: "tool" | "resource") => {
+    const doc = scan(Buffer.from(json), { bytes: 1_000, depth: 8 });
+    const target = { kind, name: "x" };
+    return questionOf([policyOf()], { ...callOf(alice), method, target, doc, params: doc.root }).message;
+  };
+  t.notMatch(
+    read('{"name":"x","arguments":{},"_meta":{},"requestState":"s"}', "tools/call", "tool"),
+    /members/,
+  );
+  t.match(
+    read('{"name":"x","arguments":{},"task":{},"uri":"y"}', "tools/call", "tool"),
+    /\n\(members of the request that are not shown: 2\)\nCode/,
+  );
+  t.notMatch(read('{"uri":"x"}', "resources/read", "resource"), /members/);
+  t.match(read('{"uri":"x","arguments":{"a":1}}', "resources/read", "resource"), /not shown: 1\)/);
 });
 
 t.test("secrets are not shown, nor anything about them", async (t) => {

@@ -170,7 +170,8 @@ function checkKeys(
       "is absent: states are sealed with a random key and do not outlive this process",
     );
   }
-  if (store === "memory" && redis !== undefined && !usesRedis(audit)) {
+  const sinks = audit !== undefined && !report.lost(["audit", "sinks"]);
+  if (store === "memory" && redis !== undefined && sinks && !usesRedis(audit)) {
     report.warning(["redis"], "is not used, while redemption.store is memory");
   }
   if (redemption.epoch === "off") {

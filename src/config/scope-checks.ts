@@ -30,7 +30,8 @@ export function checkScopes(sections: Sound, report: Report): void {
     checkMethods(entry.methods ?? [], [...path, "methods"], report);
     checkTargets(entry, path, report);
   }
-  if (authorization.scopes === undefined && authorization.scopedLists !== undefined) {
+  const none = authorization.scopes === undefined && !report.lost(["authorization", "scopes"]);
+  if (none && authorization.scopedLists !== undefined) {
     report.warning(["authorization", "scopedLists"], "changes nothing without authorization.scopes");
   }
   checkCircles(authorization.scopeIncludes ?? {}, report);
@@ -60,6 +61,7 @@ function checkMetadata(
   const { scopes } = metadata ?? {};
   if (
     scopes !== undefined &&
+    !report.lost([...path, "scopes"]) &&
     named.some((of) => of.requiredScopes.some((scope) => !scopes.includes(scope)))
   ) {
     report.warning(

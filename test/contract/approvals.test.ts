@@ -219,6 +219,25 @@ for (const [kind, open] of Object.entries(KINDS)) {
     );
   });
 
+  t.test(`${kind}: keys rotated while a call waits`, async (t) => {
+    const { a, b, now } = open(t);
+    const policies = [policyOf({ quorum: { principals: 3 } })];
+    const call = callOf(alice, { path: "/a" });
+    const question = questionOf(policies, call);
+    const at = approvedAt(now());
+    await a.approvals.standing(policies, call, question, at);
+    b.ring = ringOf("second", "first");
+    const id = (await b.approvals.waitingFor(policies, callOf(bob, { path: "/a" })))?.id ?? "";
+    t.equal(await b.approvals.vote(id, policies, callOf(bob, { path: "/a" }), true), "approved");
+    t.match(await b.approvals.standing(policies, call, question, at), { outcome: "waiting", missing: 1 });
+    a.ring = ringOf("second", "first");
+    t.ok(await a.approvals.decide(id, true, "op"));
+    for (const one of [a, b]) one.ring = ringOf("second", "first");
+    t.match(await b.approvals.standing(policies, call, question, at), { outcome: "met" });
+    t.match(await a.approvals.standing(policies, call, question, at), { outcome: "met" });
+    t.match(await a.approvals.standing(policies, call, question, approvedAt(now())), { outcome: "waiting" });
+  });
+
   t.test(`${kind}: two states of one caller, and one set of votes`, async (t) => {
     const { a, b, now } = open(t);
     const policies = [policyOf({ quorum: {} })];

@@ -6,6 +6,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
+import { connectSdkClient, outcome } from "../support/sdk-client.ts";
 import { PAY, questionIn, reply, setScene, yes } from "./approvers.ts";
 import { ask, commandConfig, KEY, TOKEN } from "./operators.ts";
 import { until } from "./rounds.ts";
@@ -114,6 +115,28 @@ t.test(
     t.match(await reply(a, own, alice), ran);
   },
 );
+
+t.test("with the SDK's own clients, which make their calls anew", async (t) => {
+  const { a, b, alice, bob, runs } = await setScene(t, [TWO]);
+  const connect = async (gateway: typeof a, { token = "" }: typeof alice) => {
+    const authProvider = { token: async () => token };
+    const made = await connectSdkClient(`${gateway.url}/mcp`, { authProvider });
+    t.teardown(() => made.client.close());
+    return made;
+  };
+  const [hers, his] = [await connect(a, alice), await connect(b, bob)];
+  const before = runs();
+  const pay = (made: typeof hers) =>
+    outcome(made.client.callTool({ name: "transfer", arguments: { to: "acct-9", amount: 50 } }));
+  t.match(await pay(hers), { error: { data: { reason: "approval_pending" } } });
+  t.match(await pay(his), { result: { isError: true } });
+  t.match(his.asked, [{ message: /somebody else/ }]);
+  t.equal(runs(), before);
+  t.match(await pay(hers), { result: { content: [{ text: "done" }] } });
+  t.equal(runs(), before + 1, "one run");
+  t.match(await pay(hers), { error: { data: { reason: "approval_pending" } } });
+  t.equal(runs(), before + 1);
+});
 
 t.test("a typed confirmation, of each of them", async (t) => {
   const typed = { ...TWO, approval: { quorum: {}, confirm: "{arguments.to}" } };

@@ -10,6 +10,7 @@ import {
 import { startIssuer } from "../support/issuer.ts";
 import { type OwnRedis, ownRedis } from "../support/redis.ts";
 import { result, startUpstream, type TestUpstream } from "../support/upstream.ts";
+import { DISCOVERED } from "./init-scene.ts";
 import { openGateway, operated } from "./operators.ts";
 import { DONE } from "./rounds.ts";
 
@@ -43,7 +44,11 @@ export interface Scene {
 /** Sets the scene; everything ends with the test. */
 export async function setScene(t: Test, policies: readonly object[], more: object = {}): Promise<Scene> {
   const redis = await ownRedis(t);
-  const upstream = await startUpstream((arrived, response) => result(arrived, response, DONE));
+  let runs = 0;
+  const upstream = await startUpstream((arrived, response) => {
+    if (arrived.json.method === "tools/call") runs++;
+    result(arrived, response, arrived.json.method === "server/discover" ? JSON.stringify(DISCOVERED) : DONE);
+  });
   t.teardown(() => upstream.close());
   const [first, second] = await Promise.all([startIssuer(), startIssuer()]);
   t.teardown(() => first.close());
@@ -77,7 +82,7 @@ export async function setScene(t: Test, policies: readonly object[], more: objec
     bob: await token(first, { sub: "bob" }),
     carol: await token(first, { sub: "carol", groups: ["finance"] }),
     otherAlice: await token(second, { sub: "alice" }),
-    runs: () => upstream.arrived.length,
+    runs: () => runs,
     async configure(asking, change = {}) {
       for (const gateway of [a, b])
         if (!(await gateway.configure({ ...sections(asking), ...change }))) throw new Error("not taken");

@@ -8,6 +8,9 @@ import { type Fate, type Relay, startRelay } from "../test/support/relay.ts";
 import { type Fault, pauseFor } from "./faults.ts";
 import type { Closers } from "./processes.ts";
 
+/** Longest that Sentinels may take to make a server follow, with a machine that has no time for them. */
+const PATIENCE_SECONDS = 120;
+
 /** A store that breaks when it is told to. */
 export interface Store {
   /** Section `redis` of each gateway. */
@@ -38,15 +41,17 @@ export async function sentinels(closers: Closers, gateways: number): Promise<Sto
 function failovers(watched: Watched): Fault[] {
   let [master, replica] = [watched.master, watched.replica];
   const promoted = async (): Promise<void> => {
-    await watched.named(replica.port);
+    await watched.named(replica.port, PATIENCE_SECONDS);
     [master, replica] = [replica, master];
   };
   /** The old master is back, and the Sentinels have made it follow the new one. */
   const following = (): Promise<void> =>
-    until(async () =>
-      /role:slave.*master_link_status:up/s.test(
-        String(await replica.command("INFO", "replication").catch(() => "")),
-      ),
+    until(
+      async () =>
+        /role:slave.*master_link_status:up/s.test(
+          String(await replica.command("INFO", "replication").catch(() => "")),
+        ),
+      PATIENCE_SECONDS,
     );
   return [
     {

@@ -88,7 +88,7 @@ export interface Watched {
   /** Makes the Sentinels promote the other server, and waits until all of them name it; `to` is its port, the replica's unless said. */
   failover(to?: number): Promise<void>;
   /** Waits until every Sentinel names the server on this port. */
-  named(port: number): Promise<void>;
+  named(port: number, seconds?: number): Promise<void>;
 }
 
 /** A master, a replica, and so many Sentinels; `port` is what the Sentinels say of the master, in place of its own. */
@@ -136,13 +136,13 @@ export async function ownSentinels(
       return of("num-slaves") === "1" && of("num-other-sentinels") === String(count - 1);
     });
   });
-  const named = async (wanted: number): Promise<void> => {
+  const named = async (wanted: number, seconds?: number): Promise<void> => {
     await until(async () => {
       const told = await Promise.all(
         sentinels.map((sentinel) => sentinel.command("SENTINEL", "get-master-addr-by-name", name)),
       );
       return told.every((reply) => (reply as string[])[1] === String(wanted));
-    });
+    }, seconds);
   };
   return {
     ...{ master, replica, sentinels, name, named },
@@ -159,9 +159,9 @@ export async function ownSentinels(
   };
 }
 
-/** Waits until `met` says so; a failure counts as a no, for servers come and go. Gives up, with an error, after 30 s. */
-export async function until(met: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 30_000;
+/** Waits until `met` says so; a failure counts as a no, for servers come and go. Gives up, with an error, after `seconds`. */
+export async function until(met: () => Promise<boolean>, seconds = 30): Promise<void> {
+  const end = performance.now() + seconds * 1_000;
   let failure: unknown;
   const tried = () =>
     met().catch((error: unknown) => {
@@ -169,7 +169,7 @@ export async function until(met: () => Promise<boolean>): Promise<void> {
       return false;
     });
   while (!(await tried())) {
-    if (performance.now() > end) throw new Error("waited 30 s in vain", { cause: failure });
+    if (performance.now() > end) throw new Error(`waited ${seconds} s in vain`, { cause: failure });
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

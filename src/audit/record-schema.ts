@@ -241,5 +241,9 @@ export const auditRecord = z.strictObject({
     .describe("The kind of credential that was to go to the server."),
   upstreamStatus: count().exactOptional().describe("HTTP status of the server's answer."),
   upstreamCode: z.number().exactOptional().describe("JSON-RPC error code of the server's answer."),
+  cut: z
+    .literal(true)
+    .exactOptional()
+    .describe("In Redis only: the record was longer than 8192 characters, and its lists were left out."),
   latencyMs: z.number().min(0).describe("Milliseconds from the head of the request to this record."),
 });

@@ -13,6 +13,9 @@ import { FileSink, openForRecords } from "./file-sink.ts";
 import type { AuditRecord } from "./record.ts";
 import { StreamSink } from "./stream-sink.ts";
 
+/** Characters of a record that goes to Redis with its lists. */
+const MAX_STREAMED = 8 * 1024;
+
 /** Takes finished records. */
 export interface AuditLog {
   write(record: AuditRecord | AdminRecord): void;
@@ -84,7 +87,7 @@ export async function openAuditLog(
     write(record) {
       const line = `${JSON.stringify(record)}\n`;
       for (const place of places) place.write(line, lost.get(place.name) ?? none);
-      toStream?.write(withoutArguments(record, line), lost.get(toStream.name) ?? none);
+      toStream?.write(short(record, line), lost.get(toStream.name) ?? none);
     },
     losses: () => losses,
     async reopen() {
@@ -96,11 +99,19 @@ export async function openAuditLog(
   };
 }
 
-/** Whose they are decides how long they are, and the memory of Redis is that of the marks of spent states. */
-function withoutArguments(record: AuditRecord | AdminRecord, line: string): string {
-  if (record.type === "admin" || record.arguments === undefined) return line;
+/**
+ * The memory of Redis is that of the marks of spent states, and callers and servers decide how long their lists are: without arguments, and
+ * without lists where these are long.
+ */
+function short(record: AuditRecord | AdminRecord, line: string): string {
+  if (record.type === "admin" || (record.arguments === undefined && line.length <= MAX_STREAMED)) return line;
   const { arguments: _, ...rest } = record;
-  return `${JSON.stringify(rest)}\n`;
+  const text = `${JSON.stringify(rest)}\n`;
+  if (text.length <= MAX_STREAMED) return text;
+  const { asked, questions, answers, rules, principal, ...few } = rest;
+  const { groups, scopes, ...who } = principal ?? {};
+  const cut: AuditRecord = { ...few, ...(principal === undefined ? {} : { principal: who }), cut: true };
+  return `${JSON.stringify(cut)}\n`;
 }
 
 const standardSink = (output: Output): Sink => ({

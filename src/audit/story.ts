@@ -70,6 +70,7 @@ function decisionOf(record: Audit, chain: string): string[] {
     ...upstreamOf(record),
     ...askedOf(record),
     ...(sealed ? [`sealed as round ${round ?? "?"}${limitsOf(record)} (${jti})`] : []),
+    ...(record.cut === true ? ["lists of this record were left out, it was too long for Redis"] : []),
     `ended: ${OUTCOMES[record.outcome]} after ${duration(record.latencyMs)}`,
   ];
 }

@@ -11,7 +11,15 @@ import type { ApprovePolicy } from "./approve-policy.ts";
 import type { WaitingEntry } from "./entry.ts";
 import type { ApprovalCall, ApprovalQuestion, Waiting } from "./question.ts";
 import { type IsRevoked, Quorum, type Standing, type Vote } from "./quorum.ts";
-import { type ApprovedIn, type Held, listHeld, type Recalled, recall, remember } from "./remembering.ts";
+import {
+  type ApprovedIn,
+  areRemembering,
+  type Held,
+  listHeld,
+  type Recalled,
+  recall,
+  remember,
+} from "./remembering.ts";
 import { type Shelf, ShelfUnavailable } from "./shelf.ts";
 import { codeOf } from "./tags.ts";
 import { needsOthers } from "./tally.ts";
@@ -91,12 +99,19 @@ export interface ApprovalsParts {
 /** Approvals on a shelf, which closes with them. */
 export function createApprovals({ shelf, sealing, overrides, log }: ApprovalsParts): ApprovalsDesk {
   const quorum = new Quorum(shelf, sealing, revokedBy(overrides));
+  let away = false;
+  /** Said once, and once more when it is over. */
   const orAsk = async <T>(work: Promise<T | undefined>): Promise<T | undefined> => {
     try {
-      return await work;
+      const result = await work;
+      if (away) log.info({}, "approvals are remembered again");
+      away = false;
+      return result;
     } catch (error) {
       if (!(error instanceof ShelfUnavailable)) throw error;
-      log.warn({ reason: error.reason, cause: error.message }, "approvals are not remembered now");
+      const fields = { reason: error.reason, cause: error.message };
+      if (!away) log.warn(fields, "approvals are not remembered now: every call is asked about");
+      away = true;
       return undefined;
     }
   };
@@ -111,8 +126,12 @@ export function createApprovals({ shelf, sealing, overrides, log }: ApprovalsPar
   };
   return {
     code: (matter) => codeOf(sealing.keys.ring, sealing.now() / 1_000, matter),
-    recall: (policies, call) => orAsk(recall(shelf, sealing, policies, call)),
-    remember: (policies, call, approvedIn) => orAsk(remember(shelf, sealing, policies, call, approvedIn)),
+    recall: async (policies, call) =>
+      areRemembering(policies, call) ? await orAsk(recall(shelf, sealing, policies, call)) : undefined,
+    remember: async (policies, call, approvedIn) =>
+      areRemembering(policies, call)
+        ? await orAsk(remember(shelf, sealing, policies, call, approvedIn))
+        : undefined,
     needsOthers,
     waitingFor: (policies, call) => orRefuse(quorum.waitingFor(policies, call)),
     waiting: (id, policies, call) => orRefuse(quorum.waiting(id, policies, call)),

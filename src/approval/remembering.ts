@@ -40,21 +40,20 @@ export interface Opened<T> {
 }
 
 /** Whether policies remember this consent at all: every one of them, of a caller that can be told from others. */
-const areRemembering = (policies: readonly ApprovePolicy[], { principal }: ApprovalCall): boolean =>
+export const areRemembering = (policies: readonly ApprovePolicy[], { principal }: ApprovalCall): boolean =>
   policies.length > 0 &&
   !principal.anonymous &&
   policies
     .map(settingsOf)
     .every(({ remember, always, quorum }) => remember !== undefined && !always && quorum === undefined);
 
-/** The consent to a call, if every policy has one. @throws ShelfUnavailable */
+/** The consent to a call, if every policy has one; of policies that remember. @throws ShelfUnavailable */
 export async function recall(
   shelf: Shelf,
   sealing: Sealing,
   policies: readonly ApprovePolicy[],
   call: ApprovalCall,
 ): Promise<Recalled | undefined> {
-  if (!areRemembering(policies, call)) return undefined;
   const { ring } = sealing.keys;
   const seconds = sealing.now() / 1_000;
   const places = policies.map((policy) =>
@@ -86,7 +85,7 @@ export async function recall(
 }
 
 /**
- * Keeps the consent to a call, where every policy remembers it.
+ * Keeps the consent to a call, of policies that all remember it.
  * @returns until when it holds (milliseconds, by the store's clock); undefined where it was not kept
  * @throws ShelfUnavailable
  */
@@ -97,7 +96,6 @@ export async function remember(
   call: ApprovalCall,
   { chain, chainIat }: ApprovedIn,
 ): Promise<number | undefined> {
-  if (!areRemembering(policies, call)) return undefined;
   const key = sealing.keys.ring.sealer(sealing.now() / 1_000);
   let first: number | undefined;
   for (const policy of policies) {

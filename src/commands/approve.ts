@@ -56,7 +56,7 @@ function printAll(entries: readonly ShownApproval[], json: boolean, none: string
   if (entries.length === 0) return void process.stderr.write(`${none}\n`);
   const rows = entries.map((entry) => {
     const { id, until, code = "", policies } = entry;
-    return [id, code, whatOf(entry), clean(policies.join(", ")), until];
+    return [id, clean(code), whatOf(entry), clean(policies.join(", ")), until];
   });
   process.stdout.write(
     `${tableLines([["id", "code", "what", "policies", "until"], ...rows], WIDEST).join("\n")}\n`,

@@ -17,6 +17,8 @@ const PATHS = [
   "/v1/grants",
   "/v1/revocations",
   "/v1/needs",
+  "/v1/approvals",
+  "/v1/approvals/AAAAAAAAAAAAAAAAAAAAAA",
   "/v1/grants/x",
   "/v1/",
   "/v1/nothing",

@@ -39,3 +39,9 @@ export const pathsOf = (policies: readonly ApprovePolicy[]): string[] =>
     .flatMap(({ message, confirm }) =>
       [message, confirm].flatMap((one) => (one === undefined ? [] : pathsIn(one))),
     );
+
+const MASKS: readonly ApprovalSettings["mask"][] = ["none", "secrets", "all"];
+
+/** What is hidden in a question of several policies: all that one of them hides. */
+export const strictestMask = (policies: readonly ApprovePolicy[]): ApprovalSettings["mask"] =>
+  MASKS.findLast((mask) => policies.some((policy) => settingsOf(policy).mask === mask)) ?? "all";

@@ -87,30 +87,37 @@ export function judgeConsent(
     call.target === undefined || hidden ? undefined : call.journey.route.seen.hintsOf(call.target.name);
   const demanded = consents.policies.demanded(ids, hints);
   if (demanded.length === 0 && sealed === undefined) return FREE;
+  const asked: Asked = { demanded, hidden };
   return retry.kind === "retry"
-    ? judgeRetry(context, consents, call, demanded, retry.claims)
-    : first(context, consents, call, demanded);
+    ? judgeRetry(context, consents, call, asked, retry.claims)
+    : first(context, consents, call, asked);
+}
+
+/** What policy makes of a call: who asks, and whether it is hidden from its caller. */
+interface Asked {
+  readonly demanded: readonly ApprovePolicy[];
+  readonly hidden: boolean;
 }
 
 async function judgeRetry(
   context: RoundTripContext,
   consents: Consents,
   call: Call,
-  demanded: readonly ApprovePolicy[],
+  asked: Asked,
   claims: Claims,
 ): Promise<Consent> {
   const { approval: sealed } = claims;
-  const shown = sealed && (await shownBefore(consents, call, claims, sealed, demanded));
+  const shown = sealed && (await shownBefore(consents, call, claims, sealed, asked));
   if (sealed !== undefined && shown !== undefined) {
     if (sealed.given) return { kind: "given", approval: sealed, ...shown };
     return answered(consents, call, claims, { ...sealed, given: true }, shown);
   }
   // Where nothing is asked any more there is nothing to ask again: whoever calls starts over.
-  if (demanded.length === 0) throw rejection(call, "approval");
+  if (asked.demanded.length === 0) throw rejection(call, "approval");
   // Throws, unless bad states are asked about again on this route.
   rejectState(call, "approval");
   Object.assign(call.journey.draft, { state: "reprompted", cause: "approval" });
-  return first(context, consents, call, demanded);
+  return first(context, consents, call, asked);
 }
 
 /** A call without a state: consent that was given before, somebody else's same call that waits for this caller, or the question. */
@@ -118,10 +125,10 @@ async function first(
   context: RoundTripContext,
   { approvals }: Consents,
   call: Call,
-  policies: readonly ApprovePolicy[],
+  { demanded: policies, hidden }: Asked,
 ): Promise<Consent> {
   if (policies.length > MAX_POLICIES) throw new Refusal("question_forbidden", "approval_policies");
-  const subject = subjectOf(call);
+  const subject = subjectOf(call, hidden);
   const recalled = await approvals.recall(policies, subject);
   if (recalled !== undefined) {
     const question = approvalQuestion(policies, subject, codeOf(approvals));
@@ -152,11 +159,11 @@ async function shownBefore(
   call: Call,
   { asked }: Claims,
   sealed: Approval,
-  demanded: readonly ApprovePolicy[],
+  { demanded, hidden }: Asked,
 ): Promise<Consulted | undefined> {
   const policies = known.named(sealed.policies);
   if (policies === undefined || !demanded.every(({ id }) => sealed.policies.includes(id))) return undefined;
-  const subject = subjectOf(call);
+  const subject = subjectOf(call, hidden);
   const id = sealed.given ? undefined : waitingIdOf(asked[0]?.key ?? "");
   const waiting = id === undefined ? undefined : await approvals.waiting(id, policies, subject);
   if (id !== undefined && waiting === undefined) return undefined;
@@ -207,11 +214,12 @@ const codeOf =
   (matter: string): string =>
     approvals.code(matter);
 
-function subjectOf({ journey, message, target, doc, params }: Call): ApprovalCall {
+function subjectOf({ journey, message, target, doc, params }: Call, hidden: boolean): ApprovalCall {
   // Only what names a tool, a prompt or a resource is ever asked about.
   if (target === undefined) throw new Refusal("internal", "approval_target");
   const { path, upstream } = journey.route.config;
   const { principal } = journey;
   const { method } = message;
-  return { server: path, route: path, upstream: upstream.url, method, target, doc, params, principal };
+  const { url } = upstream;
+  return { server: path, route: path, upstream: url, method, target, hidden, doc, params, principal };
 }

@@ -4,7 +4,7 @@
  */
 import { compilePlace } from "../argument-place.ts";
 import type { ApprovalField } from "../config/approval-settings.ts";
-import { type ApprovePolicy, settingsOf } from "./approve-policy.ts";
+import { type ApprovePolicy, settingsOf, strictestMask } from "./approve-policy.ts";
 import { isHidden, type Mask } from "./details.ts";
 import { readArgument, type Subject } from "./sentence.ts";
 import { soleArgument, type Template } from "./template.ts";
@@ -38,6 +38,7 @@ export function formOf(policies: readonly ApprovePolicy[], subject: Subject): Fo
   const required: string[] = [];
   const fields: QuestionField[] = [];
   const keys = new Map<string, string>();
+  const mask = strictestMask(policies);
   const add = (
     name: string,
     definition: object,
@@ -61,7 +62,7 @@ export function formOf(policies: readonly ApprovePolicy[], subject: Subject): Fo
       add(name, definitionOf(field), { name, typed: undefined, audit, offer: offered }, field.required);
     }
     if (confirm === undefined) continue;
-    const typed = typedOf(confirm, subject, settingsOf(policy).mask);
+    const typed = typedOf(confirm, subject, mask);
     const definition = {
       type: "string",
       title: "Confirmation",

@@ -9,7 +9,7 @@ import { digestParams } from "../json/canonical.ts";
 import type { JsonText, Node } from "../json/scan.ts";
 import type { Target } from "../mcp/methods.ts";
 import type { Principal } from "../principal/principal.ts";
-import { type ApprovePolicy, pathsOf, policyDigest, settingsOf } from "./approve-policy.ts";
+import { type ApprovePolicy, pathsOf, policyDigest, settingsOf, strictestMask } from "./approve-policy.ts";
 import { type Mask, printDetails, showText } from "./details.ts";
 import { formOf, type QuestionField } from "./fields.ts";
 import { renderTemplate, type Subject, subjectOf } from "./sentence.ts";
@@ -50,6 +50,11 @@ export interface ApprovalCall {
   readonly upstream: string;
   readonly method: string;
   readonly target: Target;
+  /**
+   * Policy forbids it to this caller, who is asked as about a name that nobody has. It is never the same call as one that may run: who may
+   * not make a call approves nobody else's, and does not learn that it waits.
+   */
+  readonly hidden?: boolean;
   /** The message, and its `params`. Untrusted, but scanned. */
   readonly doc: JsonText;
   readonly params: Node | undefined;
@@ -138,13 +143,14 @@ function messageOf(
   page.head(`- server: ${showText(server, "alone", 64)}`);
   if (forAnother) page.head(`- asked for by: ${showCaller(subject.principal)}`);
   const settings = policies.map(settingsOf);
+  const mask = strictestMask(policies);
   page.sentences(
-    settings.flatMap(({ message, mask }) =>
+    settings.flatMap(({ message }) =>
       message === undefined ? [] : [renderTemplate(message, subject, mask)],
     ),
   );
   const hides = settings.every(({ details }) => details === "hide");
-  page.details(given, strictest(settings), hides, countOthers(call));
+  page.details(given, mask, hides, countOthers(call));
   return page.text;
 }
 
@@ -160,11 +166,11 @@ const known = new WeakMap<ApprovalCall, string>();
 
 /** What a call is, whoever makes it. */
 export function matterOf(policies: readonly ApprovePolicy[], call: ApprovalCall): string {
-  const { route, upstream, method, target, doc, params } = call;
+  const { route, upstream, method, target, hidden = false, doc, params } = call;
   const asking = policies.map((policy) => [policy.id, policyDigest(policy)]);
   const parameters = known.get(call) ?? digestParams(doc, params);
   known.set(call, parameters);
-  return digest(["matter", route, upstream, method, target.kind, target.name, parameters, asking]);
+  return digest(["matter", route, upstream, method, target.kind, target.name, hidden, parameters, asking]);
 }
 
 /** A JSON array: no part can slide into the next. All texts in it are well formed. */
@@ -182,10 +188,6 @@ function countOthers({ method, doc, params }: ApprovalCall): number {
   const known = method === "resources/read" ? READ : CALLED;
   return params === undefined ? 0 : doc.members(params).filter(({ key }) => !known.has(key)).length;
 }
-
-const MASKS: readonly Mask[] = ["none", "secrets", "all"];
-const strictest = (settings: readonly { readonly mask: Mask }[]): Mask =>
-  MASKS.findLast((mask) => settings.some((one) => one.mask === mask)) ?? "all";
 
 /** The text as it grows, within its bound. */
 class Page {

@@ -333,12 +333,11 @@ t.test("secrets are not shown, nor anything about them", async (t) => {
   t.match(all, /With \(hidden\)\?/);
   const long = messageOf({}, { ["x".repeat(300)]: "value of a name that is none" });
   t.match(long, /characters, SHA-256 .*\): \(hidden\)/);
-  // The strictest of two policies counts.
-  const both = questionOf(
-    [policyOf({ mask: "none" }), policyOf({ mask: "all" }, "b")],
-    callOf(alice, secrets),
-  );
-  t.notMatch(both.message, /hunter2|visible/);
+  // The strictest of two policies counts, for what each of them says, too.
+  const loose = policyOf({ mask: "none", message: "With {arguments.password}?", confirm: "{arguments.ok}" });
+  const both = questionOf([loose, policyOf({ mask: "all" }, "b")], callOf(alice, secrets));
+  t.notMatch(both.message + both.requestedSchema, /hunter2|visible/);
+  t.match(questionOf([loose], callOf(alice, secrets)).message, /With `hunter2`\?/);
 });
 
 t.test("several policies ask one question", async (t) => {

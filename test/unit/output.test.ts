@@ -1,5 +1,5 @@
 /** Lines to places that take them late, in part, or not at all. */
-import { openSync } from "node:fs";
+import { openSync, readFileSync, writeSync } from "node:fs";
 import t from "tap";
 import { type Change, Output } from "../../src/output.ts";
 
@@ -50,6 +50,39 @@ function place() {
     },
   };
 }
+
+t.test("another file in the middle: a line that has begun ends where it began", async (t) => {
+  const folder = t.testdir({ one: "", two: "", three: "" });
+  const files = ["one", "two", "three"].map((name) => openSync(`${folder}/${name}`, "a"));
+  const held: (() => void)[] = [];
+  let pieces = 1;
+  const output = new Output(files[0] ?? 0, {
+    write(file, bytes, from, done) {
+      const length = pieces-- > 0 ? 3 : bytes.length - from;
+      const put = (): void => done(null, writeSync(file, bytes, from, length));
+      if (pieces >= 0) held.push(put);
+      else queueMicrotask(put);
+    },
+    now: () => 0,
+    later: (run) => queueMicrotask(run),
+  });
+  output.write("first line\n");
+  output.write("second\n");
+  output.redirect(files[1] ?? 0);
+  output.redirect(files[2] ?? 0);
+  output.write("third\n");
+  for (const put of held.splice(0)) put();
+  await output.flush();
+  output.write("fourth\n");
+  await output.close();
+  const text = (name: string): string => readFileSync(`${folder}/${name}`, "utf8");
+  t.equal(text("one"), "first line\n");
+  t.equal(text("two"), "", "it was replaced before anything was written");
+  t.equal(text("three"), "second\nthird\nfourth\n");
+  output.redirect(openSync(`${folder}/two`, "a"));
+  output.write("late\n");
+  t.equal(text("two"), "", "nothing after the end");
+});
 
 t.test("lines arrive in order, also in pieces and after a while", async (t) => {
   for (const answers of [[], [1], [2, 1, 3], ["EAGAIN"], ["EAGAIN", "EBUSY", 1, "EAGAIN", 0]] as Answer[][]) {

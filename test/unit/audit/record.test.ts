@@ -1,5 +1,14 @@
 import t from "tap";
-import { auditArguments, auditMethod, auditPrincipal, auditTarget } from "../../../src/audit/record.ts";
+import {
+  auditArguments,
+  auditClient,
+  auditDeclared,
+  auditMethod,
+  auditPrincipal,
+  auditReplay,
+  auditTarget,
+} from "../../../src/audit/record.ts";
+import { Refusal } from "../../../src/errors.ts";
 import { scan } from "../../../src/json/scan.ts";
 import { ANONYMOUS } from "../../../src/principal/principal.ts";
 
@@ -52,4 +61,52 @@ t.test("arguments as sent, cut when long", async (t) => {
   t.same(params('{"arguments":{ "n":1.10 }}'), { arguments: '{ "n":1.10 }' });
   t.same(params("{}"), {});
   t.equal(params(`{"arguments":"${"x".repeat(20_000)}"}`).arguments?.length, 16 * 1024 + 1);
+});
+
+t.test(
+  "what clients call themselves: cut, nothing that cannot be seen, nothing that is no text",
+  async (t) => {
+    const client = (info: unknown) => {
+      const text = JSON.stringify({ "io.modelcontextprotocol/clientInfo": info });
+      const doc = scan(Buffer.from(text), { bytes: 100_000, depth: 10 });
+      return auditClient(doc, doc.root).client;
+    };
+    t.same(client({ name: "Zo\u00eb's app", version: "1.2" }), { name: "Zo\u00eb's app", version: "1.2" });
+    t.same(client({ name: "a\u001b[31m\u202eb\u2028c\u200bd\u00ad", title: "t" }), { name: "a?[31m?b?c?d?" });
+    t.equal(client({ name: "a\ud800" }), undefined, "half a character");
+    t.equal(client({ name: "x".repeat(1_000) })?.name, `${"x".repeat(128)}\u2026`);
+    t.equal(
+      client({ name: `${"x".repeat(127)}\u{1f9ad}` })?.name,
+      `${"x".repeat(127)}\ufffd\u2026`,
+      "cut in two",
+    );
+    for (const info of [undefined, null, "x", [], {}, { name: 1, version: {} }])
+      t.equal(client(info), undefined);
+  },
+);
+
+t.test("what clients declare: names of the six things there are", async (t) => {
+  const none = {
+    form: false,
+    url: false,
+    sampling: false,
+    samplingTools: false,
+    samplingContext: false,
+    roots: false,
+  };
+  t.same(auditDeclared(none), {});
+  t.same(auditDeclared({ ...none, roots: true, form: true, samplingTools: true }), {
+    declared: ["form", "samplingTools", "roots"],
+  });
+});
+
+t.test("the verdict on replays", async (t) => {
+  for (const [code, detail, verdict] of [
+    ["already_redeemed", "already_redeemed", "already_redeemed"],
+    ["outcome_unknown", "epoch_mismatch", "other_epoch"],
+    ["store_unavailable", "timeout", "store_unavailable"],
+    ["invalid_request_state", "expired", "expired"],
+    ["invalid_request_state", "revoked", "revoked"],
+  ] as const)
+    t.equal(auditReplay(new Refusal(code, detail)), verdict);
 });

@@ -9,7 +9,7 @@
  */
 import type { FastifyReply } from "fastify";
 import { admit } from "./admission.ts";
-import type { Allowances, Kind } from "./allowance/allowance.ts";
+import type { Kind } from "./allowance/allowance.ts";
 import {
   askConsent,
   countConsent,
@@ -18,7 +18,7 @@ import {
   refuseConsent,
   rememberConsent,
 } from "./approval/asking.ts";
-import { type Consents, judgeConsent } from "./approval/consent.ts";
+import { judgeConsent } from "./approval/consent.ts";
 import { offersOf } from "./approval/offers.ts";
 import {
   auditArguments,
@@ -28,59 +28,31 @@ import {
   auditMethod,
   auditReplay,
 } from "./audit/record.ts";
-import type { Authorizer } from "./authorization.ts";
 import type { Call, Route } from "./call.ts";
 import { narrow } from "./capability/narrow.ts";
-import type { Needs } from "./capability/needs.ts";
 import { checkRequired } from "./capability/policy.ts";
 import type { Config } from "./config/schema.ts";
 import type { Claims } from "./envelope/format.ts";
 import { Refusal } from "./errors.ts";
-import type { Journey, Witnesses } from "./journey.ts";
+import type { Journey } from "./journey.ts";
 import { JsonError, type JsonText, scan } from "./json/scan.ts";
 import { type Edit, splice } from "./json/splice.ts";
 import { refuseLegacy, serveLegacy } from "./legacy.ts";
-import type { Limits } from "./limits.ts";
-import type { Load } from "./load.ts";
 import { parseDeclared } from "./mcp/capabilities.ts";
 import { decideEra } from "./mcp/era.ts";
 import { type NotificationMessage, parseClientMessage, readableId } from "./mcp/message.ts";
 import { isTaskMethod, MRTR_METHODS, mirroredName, REMOVED_METHODS } from "./mcp/methods.ts";
 import { checkMirrored } from "./mcp/mirrored-headers.ts";
+import type { Gateway } from "./opened-gateway.ts";
 import { judgeParams, judgeRequest } from "./request-rules.ts";
 import { answer, repeat } from "./response.ts";
-import { type KeptAnswer, type Repeats, recallResult } from "./round-trip/repeat.ts";
-import {
-  allowedNow,
-  isRevoked,
-  openRetry,
-  type Retry,
-  type RoundTripContext,
-  redeem,
-  rejection,
-} from "./round-trip/retry.ts";
+import { type KeptAnswer, recallResult } from "./round-trip/repeat.ts";
+import { allowedNow, isRevoked, openRetry, type Retry, redeem, rejection } from "./round-trip/retry.ts";
 import type { Versions } from "./seen-lists.ts";
 import { listenedEdits, openTaskRequest, openTasks } from "./tasks/request.ts";
 import { modernHeaders } from "./upstream/credentials.ts";
 import { obtain } from "./upstream/obtain.ts";
 import { send } from "./upstream/send.ts";
-
-/** What the stages work with; opened once at start. */
-export interface Gateway extends Witnesses {
-  readonly config: Config;
-  readonly authorizer: Authorizer;
-  /** What needs the user's consent, and how it is asked for. */
-  readonly consents: Consents;
-  readonly roundTrip: RoundTripContext;
-  /** Where answers are kept for a repeat, if they are. */
-  readonly repeats: Repeats | undefined;
-  readonly limits: Limits;
-  /** What each caller may do. */
-  readonly allowances: Allowances;
-  readonly load: Load;
-  /** What servers turned out to ask of clients that cannot answer. */
-  readonly needs: Needs;
-}
 
 /**
  * Serves one POST, after framing and principal.

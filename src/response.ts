@@ -9,7 +9,7 @@ import type { Call } from "./call.ts";
 import { checkHead, type Delivery, deliverJson, deliverStream } from "./deliver.ts";
 import type { Claims } from "./envelope/format.ts";
 import { Refusal } from "./errors.ts";
-import type { Gateway } from "./gateway.ts";
+import type { Gateway } from "./opened-gateway.ts";
 import { type KeptAnswer, keepResult } from "./round-trip/repeat.ts";
 import { judgeAgain } from "./round-trip/result.ts";
 import { printEvent } from "./sse.ts";

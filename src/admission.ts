@@ -4,7 +4,8 @@
  */
 
 import { auditTarget } from "./audit/record.ts";
-import type { Authorizer, Decision, Operation } from "./authorization.ts";
+import type { Authorizer, Decision } from "./authorization.ts";
+import type { Operation } from "./compiled-policy.ts";
 import { Refusal } from "./errors.ts";
 import type { Headers } from "./http/framing.ts";
 import type { Journey } from "./journey.ts";

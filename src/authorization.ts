@@ -6,27 +6,21 @@
  */
 
 import { namesOf } from "./argument-place.ts";
-import { ArgumentReading, type Arguments } from "./argument-reading.ts";
-import { compileArguments } from "./arguments.ts";
+import { ArgumentReading } from "./argument-reading.ts";
+import {
+  type CompiledPolicy,
+  compilePolicy,
+  type Operation,
+  ofNamesNobodyHas,
+  type Readings,
+} from "./compiled-policy.ts";
 import type { Config } from "./config/schema.ts";
-import { compileGlobs, type Glob, hasWildcard, isEverything } from "./glob.ts";
-import { MRTR_METHODS, TASK_METHODS } from "./mcp/methods.ts";
-import { readUri, type UriReading } from "./mcp/resource-uri.ts";
+import { isEverything } from "./glob.ts";
+import { MRTR_METHODS } from "./mcp/methods.ts";
+import { readUri } from "./mcp/resource-uri.ts";
 import { fold } from "./mcp/twins.ts";
 import type { Principal } from "./principal/principal.ts";
 import { createScopeHierarchy, createScopeRules, type ScopeHierarchy, type ScopeRules } from "./scopes.ts";
-import { compilePrincipal, compileResources } from "./selectors.ts";
-
-/** What a request wants to do. `target.name` is a tool's or prompt's name, or a resource's URI as the caller spelt it. */
-export interface Operation {
-  readonly method: string;
-  readonly target?: { readonly kind: "tool" | "prompt" | "resource"; readonly name: string };
-  /**
-   * Those of a call. Without them the question is whether the target may be used at all, with some arguments: what lists and
-   * completions ask. An allow that tests arguments says yes to that, a deny that tests them does not say no.
-   */
-  readonly arguments?: Arguments;
-}
 
 /** `policy` names what decided, for audit: a policy id, or one of the words in parentheses below. */
 export type Decision =
@@ -54,7 +48,7 @@ export type Decision =
 /** What one policy came to, in the order of the file. */
 export interface PolicyReading {
   readonly id: string;
-  readonly effect: Policy["effect"];
+  readonly effect: Effect;
   /** False where something else had decided, or the method is open: the policy was read for the explanation only. */
   readonly asked: boolean;
   /** The first selector that does not fit, `principal.groups` or `arguments[0]`; undefined when the policy matches. */
@@ -67,6 +61,7 @@ export interface Explanation {
   readonly policies: readonly PolicyReading[];
 }
 
+/** The policies of one configuration. */
 export interface Authorizer {
   /** Decides one operation. Total, never throws. */
   decide(principal: Principal, operation: Operation): Decision;
@@ -94,7 +89,7 @@ export const BY_UNREADABLE = "(unreadable)";
 /** The same for a method that another reader may take for one that users are asked about. */
 export const BY_SPELLING = "(method spelling)";
 
-type Policy = Config["authorization"]["policies"][number];
+type Effect = Config["authorization"]["policies"][number]["effect"];
 
 /**
  * Methods every principal may call: their results are filtered instead, and an SDK client takes a refusal of
@@ -116,24 +111,9 @@ function isOpenMethod(method: string): boolean {
   return OPEN_METHODS.has(method) || method.startsWith("notifications/");
 }
 
-interface CompiledPolicy {
-  readonly id: string;
-  readonly namesMethods: boolean;
-  readonly namesTargets: boolean;
-  readonly testsArguments: boolean;
-  /**
-   * The first selector that does not fit; undefined when the policy matches.
-   */
-  unfit(principal: Principal, operation: Operation, readings: Readings): string | undefined;
-}
-
-/** What is read once for all policies. */
-interface Readings {
-  /** How the target reads, where it is a resource and any policy has a pattern for it. */
-  readonly uri: UriReading | undefined;
-  /** Where the operation has arguments and any policy tests some. */
-  readonly given: ArgumentReading | undefined;
-}
+/** `Tools/Call` names no tool, so it could not be asked about. */
+const isMisspelt = (method: string): boolean =>
+  !MRTR_METHODS.has(method) && MRTR_METHODS.has(fold(method.trim()));
 
 /** Told of each policy that is asked. */
 type Note = (policy: CompiledPolicy, unfit: string | undefined) => void;
@@ -141,7 +121,7 @@ type Note = (policy: CompiledPolicy, unfit: string | undefined) => void;
 /**
  * Compiles the operator's policies (trusted, already checked by the schema) into one authorizer.
  * @param about what names nobody has is asked of an authorizer of its own
- * Throws when a policy has an effect this version does not know: an unknown effect must never count as "no policy".
+ * @throws Error for a policy with an effect this version does not know: an unknown effect must never count as "no policy"
  */
 export function createAuthorizer(
   authorization: Config["authorization"],
@@ -152,14 +132,14 @@ export function createAuthorizer(
       throw new Error(`policy ${id}: effect must be allow, deny or approve`);
   }
   const { policies } = authorization;
-  const of = (effect: Policy["effect"]): readonly Policy[] => policies.filter((one) => one.effect === effect);
-  const denies = of("deny").map((policy) => compile(policy, "deny"));
+  const of = (effect: Effect) => policies.filter((one) => one.effect === effect);
+  const denies = of("deny").map((policy) => compilePolicy(policy, "deny"));
   // What a policy with `when` matches depends on what a server says, and that must never allow anything.
   const allows = policies
     .filter(({ effect, when }) => effect === "allow" || (effect === "approve" && when === undefined))
-    .map((policy) => compile(policy, "allow"));
+    .map((policy) => compilePolicy(policy, "allow"));
   // In doubt it is asked: what matches is read as widely as a deny.
-  const demands = of("approve").map((policy) => compile(policy, "deny"));
+  const demands = of("approve").map((policy) => compilePolicy(policy, "deny"));
   const allowedByDefault = authorization.default === "allow";
   const testsArguments = policies.some((policy) => policy.arguments !== undefined);
   const tested = policies.flatMap(({ arguments: tests = [] }) => tests.map(({ path }) => path));
@@ -268,76 +248,4 @@ export function createAuthorizer(
       return { decision, policies: found };
     },
   };
-}
-
-/** The policies as they are for a name that nobody has: no deny means it, and of the others what patterns say. */
-function ofNamesNobodyHas(authorization: Config["authorization"]): Config["authorization"] {
-  const policies = authorization.policies.flatMap((policy): Policy[] => {
-    const named = TARGET_SELECTORS.filter((name) => policy[name] !== undefined);
-    if (named.length === 0) return [policy];
-    if (policy.effect === "deny") return [];
-    const kept = { ...policy };
-    for (const name of named) {
-      const patterns = policy[name]?.filter(hasWildcard) ?? [];
-      if (patterns.length > 0) kept[name] = patterns;
-      else delete kept[name];
-    }
-    return TARGET_SELECTORS.some((name) => kept[name] !== undefined) ? [kept] : [];
-  });
-  return { ...authorization, policies };
-}
-
-/**
- * An omitted selector means any. Target selectors want a target of a kind they name, so they never match without one.
- * @param as how doubt is read: an allow needs certainty, a deny does not. An approve is compiled as both: it allows what surely
- *   matches and demands consent for what may match.
- */
-function compile(policy: Policy, as: "allow" | "deny"): CompiledPolicy {
-  const unfitPrincipal = compilePrincipal(policy.principal);
-  const fitsMethod = policy.methods === undefined ? undefined : compileGlobs(policy.methods);
-  const targets = new Map<string, Glob>();
-  if (policy.tools !== undefined) targets.set("tool", compileGlobs(policy.tools));
-  if (policy.prompts !== undefined) targets.set("prompt", compileGlobs(policy.prompts));
-  const fitsUri = policy.resources && compileResources(as, policy.resources);
-  const namesTargets = targets.size > 0 || fitsUri !== undefined;
-  const named = TARGET_SELECTORS.filter((name) => policy[name] !== undefined).join(", ");
-  const tests = policy.arguments && compileArguments(as, policy.arguments);
-  // Consent can be asked for these alone; the others of a task go by the call that became it.
-  const isAskable = policy.effect !== "approve" ? undefined : as === "deny" ? isAsked : isGranted;
-  return {
-    id: policy.id,
-    namesMethods: fitsMethod !== undefined,
-    namesTargets: namesTargets || tests !== undefined,
-    testsArguments: tests !== undefined,
-    unfit(principal, operation, { uri, given }) {
-      const { method, target } = operation;
-      if (isAskable?.(method) === false) return "methods";
-      if (policy.when !== undefined && target?.kind !== "tool") return "when";
-      if (fitsMethod !== undefined && !fitsMethod(method)) return "methods";
-      if (namesTargets) {
-        if (target === undefined) return named;
-        const { kind, name } = target;
-        const fits = kind === "resource" ? fitsUri?.(name, uri) : targets.get(kind)?.(name);
-        if (fits !== true) return named;
-      }
-      const unfit = unfitPrincipal(principal);
-      if (unfit !== undefined || tests === undefined) return unfit;
-      return given === undefined ? unfitUnknown(as, operation) : tests(given);
-    },
-  };
-}
-
-/** `Tools/Call` names no tool, so it could not be asked about. */
-const isMisspelt = (method: string): boolean =>
-  !MRTR_METHODS.has(method) && MRTR_METHODS.has(fold(method.trim()));
-
-const isAsked = (method: string): boolean => MRTR_METHODS.has(method);
-const isGranted = (method: string): boolean => MRTR_METHODS.has(method) || TASK_METHODS.has(method);
-
-const TARGET_SELECTORS = ["tools", "prompts", "resources"] as const;
-
-/** Only calls of tools and prompts have arguments. Of what has none, a policy that tests them says nothing. */
-function unfitUnknown(effect: "allow" | "deny", { target }: Operation): string | undefined {
-  const mayBeAllowed = effect === "allow" && target !== undefined && target.kind !== "resource";
-  return mayBeAllowed ? undefined : "arguments";
 }

@@ -2,7 +2,8 @@
  * Lists show what this principal may use; what was made personal is marked so. Pure: results in, edits out.
  * Spec: server/utilities/caching; docs/lifecycle.md, response half.
  */
-import type { Authorizer, Operation } from "./authorization.ts";
+import type { Authorizer } from "./authorization.ts";
+import type { Operation } from "./compiled-policy.ts";
 import { Refusal } from "./errors.ts";
 import type { JsonText, Node } from "./json/scan.ts";
 import { type Edit, keepItems } from "./json/splice.ts";

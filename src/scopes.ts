@@ -3,7 +3,7 @@
  * denies is hidden, what a scope is missing for can be obtained, and the caller is told how.
  * Source: RFC 6750 section 3.1; MCP 2026-07-28, basic/authorization (scope challenge handling); docs/decisions/0030.
  */
-import type { Operation } from "./authorization.ts";
+import type { Operation } from "./compiled-policy.ts";
 import type { Config } from "./config/schema.ts";
 import { compileGlobs, type Glob, hasWildcard } from "./glob.ts";
 import { readUri, type UriReading } from "./mcp/resource-uri.ts";

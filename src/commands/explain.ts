@@ -13,10 +13,10 @@ import {
   createAuthorizer,
   type Decision,
   type Explanation,
-  type Operation,
   type PolicyReading,
 } from "../authorization.ts";
 import { compileCapability } from "../capability/policy.ts";
+import type { Operation } from "../compiled-policy.ts";
 import { callerIssuers, tokenIssuers } from "../config/caller-issuers.ts";
 import type { Ask, Config } from "../config/schema.ts";
 import { readConfig } from "../config/without-files.ts";

@@ -1,12 +1,7 @@
 import fc from "fast-check";
 import t from "tap";
-import {
-  BY_DEFAULT,
-  BY_DOT_SEGMENT,
-  BY_OPEN_METHOD,
-  createAuthorizer,
-  type Operation,
-} from "../../src/authorization.ts";
+import { BY_DEFAULT, BY_DOT_SEGMENT, BY_OPEN_METHOD, createAuthorizer } from "../../src/authorization.ts";
+import type { Operation } from "../../src/compiled-policy.ts";
 import type { Config } from "../../src/config/schema.ts";
 import { ANONYMOUS, type Principal } from "../../src/principal/principal.ts";
 

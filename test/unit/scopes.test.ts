@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import t from "tap";
-import { createAuthorizer, type Operation } from "../../src/authorization.ts";
+import { createAuthorizer } from "../../src/authorization.ts";
+import type { Operation } from "../../src/compiled-policy.ts";
 import { scan } from "../../src/json/scan.ts";
 import { isHiddenUpdate } from "../../src/lists.ts";
 import type { Principal } from "../../src/principal/principal.ts";

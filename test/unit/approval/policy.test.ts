@@ -2,7 +2,8 @@
 import t from "tap";
 import { readHints } from "../../../src/approval/hints.ts";
 import { ApprovePolicies } from "../../../src/approval/policy.ts";
-import { createAuthorizer, type Operation } from "../../../src/authorization.ts";
+import { createAuthorizer } from "../../../src/authorization.ts";
+import type { Operation } from "../../../src/compiled-policy.ts";
 import type { Config } from "../../../src/config/schema.ts";
 import { scan } from "../../../src/json/scan.ts";
 import { ANONYMOUS } from "../../../src/principal/principal.ts";

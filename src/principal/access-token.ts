@@ -13,6 +13,7 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from "jose";
+import { isAccessHeader, isForAccess } from "./token-purpose.ts";
 
 /**
  * Signatures made with a private key: a symmetric one would make the public key a secret, `none` is no signature.
@@ -21,9 +22,6 @@ import {
 export const SIGNATURES: ReadonlySet<string> = new Set(
   "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519".split(" "),
 );
-
-/** `typ` of a JWT access token (RFC 9068 section 2.1) or of a plain JWT; anything else was made for another purpose. */
-const TYPES: ReadonlySet<string> = new Set(["at+jwt", "application/at+jwt", "jwt", "application/jwt"]);
 
 /** An `iat` this far ahead is a clock that drifted; further ahead the token comes from nowhere. */
 const IAT_LEEWAY_SECONDS = 60;
@@ -94,6 +92,7 @@ export async function checkToken(token: string, terms: TokenTerms): Promise<JWTP
     clockTolerance: tolerance,
     currentDate: new Date(terms.now),
   });
+  if (!isForAccess(claims)) throw new TokenFault("type", { claims });
   const { exp, iat } = claims;
   // 1e999 is a number to JSON.parse, and would never expire.
   if (exp === undefined || !Number.isFinite(exp)) throw new TokenFault("expiry", { claims });
@@ -109,9 +108,7 @@ function checkHeader(token: string, algorithms: readonly string[]): void {
   if (typeof alg !== "string" || !SIGNATURES.has(alg) || !algorithms.includes(alg)) {
     throw new TokenFault("algorithm");
   }
-  if (typ !== undefined && (typeof typ !== "string" || !TYPES.has(typ.toLowerCase()))) {
-    throw new TokenFault("type");
-  }
+  if (!isAccessHeader(typ)) throw new TokenFault("type");
   if (kid !== undefined && typeof kid !== "string") throw new TokenFault("malformed");
   // RFC 7515 section 4.1.11: we implement no extension, so whatever must be understood is not.
   if (crit !== undefined) throw new TokenFault("critical_header");

@@ -4,8 +4,10 @@
  * The answer comes from a server that the operator trusts to say whose a token is; what it says is still read strictly: a broken
  * answer is an outage, never a yes, and a claim of an unexpected shape is never skipped.
  */
-import { decodeJwt, type JWTPayload } from "jose";
+import { isDeepStrictEqual } from "node:util";
+import { decodeJwt, decodeProtectedHeader, type JWTPayload } from "jose";
 import { JsonError, scan } from "../json/scan.ts";
+import { isAccessHeader, isForAccess, isOneOf } from "./token-purpose.ts";
 
 /** Largest answer read. */
 export const MAX_ANSWER_BYTES = 64 * 1024;
@@ -14,16 +16,6 @@ const MAX_DEPTH = 16;
 const IAT_LEEWAY_MS = 60_000;
 /** `token_type` of tokens that can be presented here (RFC 6749 section 7.1, RFC 9449 section 5), in lower case. */
 const TOKEN_TYPES: ReadonlySet<string> = new Set(["bearer", "dpop"]);
-/** What some servers tell apart in `token_use` or `typ`: a refresh token is active, too, and must open nothing here. */
-const USES: ReadonlySet<string> = new Set(["access_token", "access"]);
-const TYPES: ReadonlySet<string> = new Set([
-  "bearer",
-  "dpop",
-  "at+jwt",
-  "application/at+jwt",
-  "jwt",
-  "access_token",
-]);
 /** Claims that the same token says of itself, where it can be read. */
 const OWN_CLAIMS = ["iss", "sub", "jti", "client_id", "exp"] as const;
 
@@ -58,14 +50,28 @@ export function parseAnswer(bytes: Buffer): JWTPayload | undefined {
   return answer as JWTPayload;
 }
 
-/** What does not change while an answer is remembered, for the issuer that was asked. Throws AnswerFault. */
-export function checkToken(claims: JWTPayload, issuer: string, token: string): void {
-  const { iss, token_type: tokenType, token_use: use, typ } = claims;
+/**
+ * What does not change while an answer is remembered, for the issuer that was asked.
+ *
+ * A token that can be read is its issuer's word as well, since the issuer has just said that it is good. Where it says that it is bound
+ * to its sender, or whom it is for, an answer that leaves that out or says something else takes nothing of it back.
+ * @returns the claims, with the token's own `cnf` where the answer has none, and of `aud` what both say
+ * @throws AnswerFault
+ */
+export function checkToken(claims: JWTPayload, issuer: string, token: string): JWTPayload {
+  const { iss, token_type: tokenType } = claims;
   if (iss !== undefined && iss !== issuer) throw new AnswerFault("unknown_issuer");
-  if (!isOneOf(tokenType, TOKEN_TYPES) || !isOneOf(use, USES) || !isOneOf(typ, TYPES)) {
-    throw new AnswerFault("token_type");
-  }
-  if (!isAboutToken(claims, token)) throw new AnswerFault("another_token");
+  if (!isOneOf(tokenType, TOKEN_TYPES) || !isForAccess(claims)) throw new AnswerFault("token_type");
+  const own = readToken(token);
+  if (own === undefined) return claims;
+  if (!isAccessHeader(own.typ) || !isForAccess(own.claims)) throw new AnswerFault("token_type");
+  if (!isAbout(claims, own.claims)) throw new AnswerFault("another_token");
+  const { cnf, aud } = own.claims;
+  return {
+    ...claims,
+    ...(cnf === undefined ? {} : { cnf }),
+    ...(aud === undefined ? {} : { aud: namesOf(claims.aud).filter((name) => namesOf(aud).includes(name)) }),
+  };
 }
 
 /** Milliseconds. */
@@ -86,25 +92,30 @@ export function checkUse(claims: JWTPayload, { audiences, clockTolerance }: Answ
   if (iat !== undefined && iat * 1000 > now + Math.max(clockTolerance, IAT_LEEWAY_MS)) {
     throw new AnswerFault("issued_in_future");
   }
+  if (!namesOf(aud).some((name) => audiences.includes(name))) throw new AnswerFault("audience");
+}
+
+function namesOf(aud: unknown): string[] {
   const named: unknown[] = Array.isArray(aud) ? aud : [aud];
-  if (!named.some((name) => typeof name === "string" && audiences.includes(name))) {
-    throw new AnswerFault("audience");
-  }
+  return named.filter((name) => typeof name === "string");
 }
 
-function isOneOf(value: unknown, known: ReadonlySet<string>): boolean {
-  return value === undefined || (typeof value === "string" && known.has(value.toLowerCase()));
-}
-
-/** Where the token can be read, it and the answer must say the same: an answer about another token is nothing. */
-function isAboutToken(claims: JWTPayload, token: string): boolean {
-  let own: JWTPayload;
+/** What a token says of itself, unverified; undefined for one that cannot be read. */
+function readToken(token: string): { readonly typ: unknown; readonly claims: JWTPayload } | undefined {
   try {
-    own = decodeJwt(token);
+    return { typ: decodeProtectedHeader(token).typ, claims: decodeJwt(token) };
   } catch {
-    return true;
+    return undefined;
   }
-  return OWN_CLAIMS.every(
-    (name) => own[name] === undefined || claims[name] === undefined || own[name] === claims[name],
+}
+
+/** Where both say something it must be the same: an answer about another token is nothing. */
+function isAbout(claims: JWTPayload, own: JWTPayload): boolean {
+  const { cnf } = own;
+  return (
+    OWN_CLAIMS.every(
+      (name) => own[name] === undefined || claims[name] === undefined || own[name] === claims[name],
+    ) &&
+    (cnf === undefined || claims["cnf"] === undefined || isDeepStrictEqual(cnf, claims["cnf"]))
   );
 }

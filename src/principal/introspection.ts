@@ -138,22 +138,22 @@ export function createIntrospectionAuthenticator(
 
 /** What an answer makes of a token, wherever it is presented. */
 function judge(config: IntrospectionConfig, claims: JWTPayload, token: string): Judged {
-  const { exp, nbf, iat, aud } = claims;
-  const use = Object.fromEntries(
-    Object.entries({ exp, nbf, iat, aud }).filter(([, value]) => value !== undefined),
-  );
-  const bad = (fault: string): Judged => ({ ...known, good: undefined, fault });
-  const known = { use, owner: ownerByClaims(config.issuer, config.claims, claims) };
+  const bad = (fault: string): Judged => ({ use: {}, owner, good: undefined, fault });
+  const owner = ownerByClaims(config.issuer, config.claims, claims);
   try {
-    checkToken(claims, config.issuer, token);
-    const { binding, rest } = splitBinding(claims);
+    const checked = checkToken(claims, config.issuer, token);
+    const { exp, nbf, iat, aud } = checked;
+    const use = Object.fromEntries(
+      Object.entries({ exp, nbf, iat, aud }).filter(([, value]) => value !== undefined),
+    );
+    const { binding, rest } = splitBinding(checked);
     // Said to be bound to a key, and not to which: it must not pass for a plain one.
     const { token_type: type } = claims;
     if (typeof type === "string" && type.toLowerCase() === "dpop" && binding?.key === undefined) {
       throw new ClaimError("confirmation_claim");
     }
     const principal = principalOf(config.issuer, config.claims, rest);
-    return { ...known, good: goodToken("introspection", principal, binding, config), fault: "" };
+    return { use, owner, good: goodToken("introspection", principal, binding, config), fault: "" };
   } catch (error) {
     if (error instanceof AnswerFault) return bad(error.message);
     return bad(error instanceof ClaimError ? error.fault : "claims");

@@ -4,7 +4,6 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { serveVerbs } from "./admin/verbs.ts";
-import { Allowances } from "./allowance/allowance.ts";
 import { openApprovals } from "./approval/open.ts";
 import type { AuditLog } from "./audit/sinks.ts";
 import { Needs } from "./capability/needs.ts";
@@ -27,15 +26,7 @@ import { optional } from "./optional.ts";
 import type { Output } from "./output.ts";
 import { openOverrides } from "./overrides/open.ts";
 import { KeySets } from "./principal/key-sets.ts";
-import { createMemoryReplays, type ReplayStore } from "./principal/replays.ts";
-import { createSharedReplays } from "./principal/shared-replays.ts";
-import { createMemoryStore } from "./redemption/memory.ts";
-import { createRedisStore } from "./redemption/redis.ts";
-import { createMemoryResults } from "./redemption/results.ts";
-import { createSharedResults } from "./redemption/shared-results.ts";
-import type { RedemptionStore } from "./redemption/store.ts";
-import { redisTarget } from "./redis/target-of.ts";
-import type { Repeats } from "./round-trip/repeat.ts";
+import { openAllowances, openRepeats, openReplays, openStore } from "./stores.ts";
 import { Exposure } from "./upstream/exposure.ts";
 
 /** What a test may put in place of the machine's. */
@@ -217,43 +208,6 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
     await close();
     throw error;
   }
-}
-
-async function openStore(
-  loaded: LoadedConfig,
-  { log, now, random }: { log: Log; now: () => number; random: (bytes: number) => Buffer },
-): Promise<RedemptionStore> {
-  const { redis, redemption } = loaded.config;
-  if (redemption.store === "memory" || redis === undefined) return createMemoryStore({ now, random });
-  return createRedisStore({
-    ...redisTarget(loaded),
-    keyPrefix: redis.keyPrefix,
-    epoch: redemption.epoch === "on",
-    eviction: redemption.eviction,
-    log,
-  });
-}
-
-function openAllowances(loaded: LoadedConfig, { log, now }: { log: Log; now: () => number }): Allowances {
-  const { redis, redemption } = loaded.config;
-  if (redemption.store === "memory" || redis === undefined) return new Allowances(undefined, now);
-  return new Allowances({ target: redisTarget(loaded), keyPrefix: redis.keyPrefix, log }, now);
-}
-
-/** Proofs are remembered where redeemed states are: by the process, or by all replicas. */
-function openReplays(loaded: LoadedConfig, now: () => number): ReplayStore {
-  const { redis, redemption } = loaded.config;
-  if (redemption.store === "memory" || redis === undefined) return createMemoryReplays(now);
-  return createSharedReplays(redisTarget(loaded), redis.keyPrefix);
-}
-
-function openRepeats(loaded: LoadedConfig, now: () => number): Repeats | undefined {
-  const { redis, redemption } = loaded.config;
-  const { results: ms, maxResultBytes: maxBytes } = redemption;
-  if (ms === "off") return undefined;
-  const shared = redemption.store === "redis" && redis !== undefined;
-  const store = shared ? createSharedResults(redisTarget(loaded), redis.keyPrefix) : createMemoryResults(now);
-  return { store, ms, maxBytes };
 }
 
 /** Where an app listens, as the system says. */

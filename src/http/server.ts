@@ -29,6 +29,7 @@ import { checkHost, checkOrigin, preflightHeaders } from "./origin.ts";
 import { decodePath, pathOf, shapeOf } from "./paths.ts";
 import { readOut } from "./read-out.ts";
 import { asRefusal, errorAnswer, toolErrorBody } from "./respond.ts";
+import { UnderWay } from "./under-way.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -59,8 +60,6 @@ export interface Server {
 }
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-/** After the grace, what cannot even take its last words within this time is cut off. */
-const LAST_WORDS_MS = 2_500;
 /** What a retry may hold beside its state and still be read from a caller who is over the limits. */
 const ROOM_BESIDE_STATE = 64 * 1024;
 /** After a doubt about framing nothing more is read from the connection. */
@@ -70,10 +69,7 @@ const CLOSE = { connection: "close" };
 export function buildServer(parts: ServerParts): Server {
   const { inForce, log } = parts;
   const { config, secrets } = inForce.settings.loaded;
-  const journeys = new Set<Journey>();
-  let draining = false;
-  let onEmpty: (() => void) | undefined;
-  const graceOver = Promise.withResolvers<void>();
+  const underWay = new UnderWay();
   const connections = new Connections(parts.timeouts ?? CLIENT_TIMEOUTS);
   const app = Fastify({
     logger: false,
@@ -93,7 +89,7 @@ export function buildServer(parts: ServerParts): Server {
   app.decorateRequest("journey", null);
   app.decorateRequest("settings", null);
   app.addHook("onSend", async (_request, reply) => {
-    if (draining) reply.headers(CLOSE);
+    if (underWay.draining) reply.headers(CLOSE);
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
@@ -132,19 +128,16 @@ export function buildServer(parts: ServerParts): Server {
       presented = tls;
       (app.server as unknown as TlsServer).setSecureContext(tlsOptions(tls));
     }
-    if (judgement) for (const journey of journeys) journey.supersede();
+    if (judgement) underWay.supersede();
   });
 
   /** Stages 1 and 2: framing and principal. */
   async function arrive(route: Route, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const lease = inForce.enter();
     const { gateway, reach, peers, authenticator } = lease.settings;
-    const onClose = (): void => {
-      journeys.delete(journey);
-      if (journeys.size === 0) onEmpty?.();
-    };
+    const onClose = (): void => underWay.leave(journey);
     const journey = new Journey(randomUUID(), route, reply.raw, gateway, onClose, lease.end);
-    journeys.add(journey);
+    underWay.enter(journey);
     request.journey = journey;
     journey.draft.address = request.ip;
     reply.headers(journey.replyHeaders);
@@ -154,7 +147,7 @@ export function buildServer(parts: ServerParts): Server {
     // Whoever stands in front may have judged the path as it was sent.
     if (pathOf(request.raw.url ?? "") !== route.config.path) throw new Refusal("not_found", "path_spelling");
     reply.headers(checkOrigin(headers, reach));
-    if (draining) throw new Refusal("shutting_down", "draining", { headers: CLOSE });
+    if (underWay.draining) throw new Refusal("shutting_down", "draining", { headers: CLOSE });
     if (request.method === "OPTIONS" && headers.has("access-control-request-method")) {
       await reply.code(204).headers(preflightHeaders(headers)).send();
       journey.finish({ outcome: "preflight" });
@@ -293,42 +286,18 @@ export function buildServer(parts: ServerParts): Server {
 
   return {
     app,
-    draining: () => draining,
+    draining: () => underWay.draining,
     async drain(grace) {
-      draining = true;
-      const refusal = new Refusal("shutting_down", "shutdown");
-      for (const journey of journeys) {
-        if (journey.endless) journey.stop(refusal);
-      }
-      const empty = new Promise<void>((resolve) => {
-        onEmpty = resolve;
-        if (journeys.size === 0) resolve();
-      });
-      await within(grace, Promise.race([empty, graceOver.promise]));
-      for (const journey of journeys) journey.stop(refusal);
-      await within(LAST_WORDS_MS, empty);
+      await underWay.drain(grace);
       await app.close();
     },
-    cut() {
-      graceOver.resolve();
-      return journeys.size;
-    },
+    cut: () => underWay.cut(),
   };
 }
 
 /** What the listener speaks TLS with, if it does. */
 function listenerTls({ tls, clientCa }: LoadedConfig["secrets"]): ListenerTls | undefined {
   return tls === undefined ? undefined : { ...tls, clientCa };
-}
-
-/** Resolves with the work, or when the time is over. */
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
 }
 
 /** What a refusal says of the state that was brought; other refusals leave what stages noted. */

@@ -10,7 +10,7 @@ import type { Overrides, OverridesDesk } from "../overrides/overrides.ts";
 import type { ApprovePolicy } from "./approve-policy.ts";
 import type { WaitingEntry } from "./entry.ts";
 import type { ApprovalCall, ApprovalQuestion, Waiting } from "./question.ts";
-import { type IsRevoked, Quorum, type Standing, type Vote } from "./quorum.ts";
+import { Quorum, type Standing, type Vote } from "./quorum.ts";
 import {
   type ApprovedIn,
   areRemembering,
@@ -22,7 +22,7 @@ import {
 } from "./remembering.ts";
 import { type Shelf, ShelfUnavailable } from "./shelf.ts";
 import { codeOf } from "./tags.ts";
-import { needsOthers } from "./tally.ts";
+import { type IsRevoked, needsOthers } from "./tally.ts";
 
 export type { Standing, Vote } from "./quorum.ts";
 export type { ApprovedIn, Recalled } from "./remembering.ts";
@@ -67,6 +67,8 @@ export interface Approvals {
    * whatever comes of it. @throws Refusal `store_unavailable`
    */
   vote(id: string, policies: readonly ApprovePolicy[], call: ApprovalCall, approves: boolean): Promise<Vote>;
+  /** Its own caller says no to a call that may wait for others already. @throws Refusal `store_unavailable` */
+  withdraw(call: ApprovalCall, question: ApprovalQuestion): Promise<void>;
 }
 
 /** The same, for operators. */
@@ -138,6 +140,7 @@ export function createApprovals({ shelf, sealing, overrides, log }: ApprovalsPar
     standing: (policies, call, question, approvedIn) =>
       orRefuse(quorum.standing(policies, call, question, approvedIn)),
     vote: (id, policies, call, approves) => orRefuse(quorum.vote(id, policies, call, approves)),
+    withdraw: (call, { matter }) => orRefuse(quorum.withdraw(call, matter)),
     listWaiting: () => quorum.list(),
     listRemembered: () => listHeld(shelf, sealing),
     decide: (id, approves, by) => quorum.decide(id, approves, by),
@@ -156,5 +159,5 @@ export function createApprovals({ shelf, sealing, overrides, log }: ApprovalsPar
 /** Until the store of overrides was read nobody knows who is revoked, and nobody's word counts. */
 export const revokedBy =
   (overrides: Pick<Overrides, "known" | "isRevoked">): IsRevoked =>
-  (principal, route, since) =>
-    !overrides.known() || overrides.isRevoked({ chain: "", chainIat: since }, principal, route);
+  (principal, route, chainIat, chain = "") =>
+    !overrides.known() || overrides.isRevoked({ chain, chainIat }, principal, route);

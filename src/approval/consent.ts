@@ -110,6 +110,9 @@ async function judgeRetry(
   const shown = sealed && (await shownBefore(consents, call, claims, sealed, asked));
   if (sealed !== undefined && shown !== undefined) {
     if (sealed.given) return { kind: "given", approval: sealed, ...shown };
+    // Asked again when it is redeemed. But nothing waits for others that could not run.
+    if (consents.approvals.needsOthers(shown.policies) && isRevoked(context, call, claims))
+      throw rejection(call, "revoked");
     return answered(consents, call, claims, { ...sealed, given: true }, shown);
   }
   // Where nothing is asked any more there is nothing to ask again: whoever calls starts over.
@@ -186,7 +189,11 @@ async function answered(
   // Who only closes the question says neither.
   if (id !== undefined && answer.kind !== "cancel")
     return { kind: "vote", id, approves: answer.kind === "accept", claims, ...shown };
-  if (answer.kind !== "accept") return { kind: "refused", cause: answer.kind, claims, ...shown };
+  if (answer.kind !== "accept") {
+    if (id === undefined && answer.kind === "decline" && approvals.needsOthers(policies))
+      await approvals.withdraw(subject, question);
+    return { kind: "refused", cause: answer.kind, claims, ...shown };
+  }
   const given = { kind: "given", approval, ...shown } as const;
   if (!approvals.needsOthers(policies))
     return { ...given, by: { filled: answer.fields, others: [], claims } };

@@ -57,8 +57,9 @@ const waiting = z.strictObject({
   policies: z.array(text(64)).min(1).max(64),
   /** How many people each of them wants that wants others. */
   needs: z.record(z.string(), z.int().min(2).max(5)),
-  /** The chain in which the requester has approved it last. */
+  /** The chain in which the requester has approved it last, and when that began. */
   chain: id,
+  chainIat: seconds,
   askedAt: milliseconds,
   /** Until when others can approve. */
   deadline: milliseconds,

@@ -13,11 +13,14 @@ import { expiryOf, type Shelf } from "./shelf.ts";
 import {
   type Approver,
   endOf,
+  type IsRevoked,
+  isDead,
   isNeeded,
   isOpen,
   isOver,
   isPerson,
   isSameApprover,
+  isVoid,
   missingOf,
   needsOthers,
   quorumsOf,
@@ -47,9 +50,6 @@ export type Vote = "approved" | "denied" | "closed" | "own" | "not_eligible";
 
 /** How often a caller should look. */
 const RETRY_AFTER_MS = 5_000;
-/** Whether somebody's word that was given does not count any more. */
-export type IsRevoked = (principal: Principal, route: string, sinceSeconds: number) => boolean;
-
 /** See the file's header. Every method throws ShelfUnavailable. */
 export class Quorum {
   readonly #calls: WaitingCalls;
@@ -67,7 +67,7 @@ export class Quorum {
     const { now, opened } = await this.#calls.about(policies, call);
     const [oldest] = opened
       .map(({ entry }) => entry)
-      .filter((entry) => isOpen(entry, now) && !isSame(entry.requester, principal))
+      .filter((entry) => this.#isOpen(entry, now) && !isSame(entry.requester, principal))
       .filter((entry) => !this.#votes(entry).some(({ by }) => isPerson(by) && isSame(by, principal)))
       .filter((entry) => this.#wordOf(policies, entry, principal).length > 0)
       .sort((a, b) => a.askedAt - b.askedAt);
@@ -92,11 +92,12 @@ export class Quorum {
     question: ApprovalQuestion,
     approvedIn: ApprovedIn,
   ): Promise<Standing> {
-    const { chain, jti } = approvedIn;
+    const { chain, chainIat, jti } = approvedIn;
     return await this.#calls.insist(async () => {
       const { now, opened } = await this.#calls.own(call, question.matter);
       const [own] = opened;
-      if (own === undefined || isOver(own.entry, chain, jti, now))
+      // What others have said of a call that was revoked is not for the next one.
+      if (own === undefined || isOver(own.entry, chain, jti, now) || this.#isDead(own.entry))
         return await this.#begin(policies, call, question, approvedIn, own, now);
       const { entry } = own;
       if (entry.denied !== undefined) return { outcome: "denied", by: entry.denied.by };
@@ -105,7 +106,7 @@ export class Quorum {
       const votes = this.#votes(entry);
       const missing = missingOf(policies, votes);
       // The votes are for one state: whichever comes first, and nothing else runs on them.
-      const next = { ...entry, chain, ...(missing === 0 ? { spentBy: jti } : {}) };
+      const next = { ...entry, chain, chainIat, ...(missing === 0 ? { spentBy: jti } : {}) };
       if (missing === 0 || chain !== entry.chain) {
         const reply = await this.#calls.put(own, next, endOf(next, approvedIn.exp));
         if (reply !== "done") return undefined;
@@ -125,7 +126,7 @@ export class Quorum {
     return await this.#calls.insist(async () => {
       const { now, opened } = await this.#calls.about(policies, call);
       const found = opened.find(({ entry }) => entry.id === id);
-      if (found === undefined || !isOpen(found.entry, now)) return "closed";
+      if (found === undefined || !this.#isOpen(found.entry, now)) return "closed";
       if (principal.anonymous) return "not_eligible";
       if (isSame(found.entry.requester, principal)) return "own";
       const takers = takersOf(policies, found.entry, principal);
@@ -134,12 +135,24 @@ export class Quorum {
     });
   }
 
+  /** Its own caller says no after a yes: what the others have said is for nothing. */
+  async withdraw(call: ApprovalCall, matter: string): Promise<void> {
+    await this.#calls.insist(async () => {
+      const { now, opened } = await this.#calls.own(call, matter);
+      const [own] = opened;
+      if (own === undefined || !isOpen(own.entry, now)) return "none";
+      const denied = { by: personOf(call.principal), at: now };
+      const reply = await this.#calls.put(own, { ...own.entry, denied }, expiryOf(own.text));
+      return reply === "done" ? "done" : undefined;
+    });
+  }
+
   /** All that wait, oldest first. */
   async list(): Promise<WaitingEntry[]> {
     const { now, opened } = await this.#calls.all();
     return opened
       .map(({ entry }) => entry)
-      .filter((entry) => isOpen(entry, now))
+      .filter((entry) => this.#isOpen(entry, now))
       .sort((a, b) => a.askedAt - b.askedAt);
   }
 
@@ -149,7 +162,7 @@ export class Quorum {
       .insist(async () => {
         const { now, opened } = await this.#calls.all();
         const own = opened.find(({ entry }) => entry.id === id);
-        if (own === undefined || !isOpen(own.entry, now)) return { none: undefined };
+        if (own === undefined || !this.#isOpen(own.entry, now)) return { none: undefined };
         const said = await this.#say(own, { by: { operator }, at: now, for: own.entry.policies }, approves);
         return said === undefined ? undefined : { none: own.entry };
       })
@@ -160,7 +173,7 @@ export class Quorum {
     policies: readonly ApprovePolicy[],
     call: ApprovalCall,
     question: ApprovalQuestion,
-    { chain, exp }: ApprovedIn,
+    { chain, chainIat, exp }: ApprovedIn,
     over: Opened<WaitingEntry> | undefined,
     now: number,
   ): Promise<Standing | undefined> {
@@ -177,6 +190,7 @@ export class Quorum {
       policies: [...question.policies],
       needs,
       chain,
+      chainIat,
       askedAt: now,
       deadline: Math.min(now + within, exp * 1_000),
       votes: [],
@@ -189,7 +203,7 @@ export class Quorum {
 
   /** Those whose word still counts. */
   #votes({ votes, route }: WaitingEntry): Word[] {
-    return votes.filter((vote) => !this.#isVoid(vote, route));
+    return votes.filter((vote) => !isVoid(vote, route, this.#isRevoked));
   }
 
   /** Policies that take this one's word, and lack one. */
@@ -216,15 +230,13 @@ export class Quorum {
     return approves ? "approved" : "denied";
   }
 
-  #isVoid({ by, at }: Word, route: string): boolean {
-    if (!isPerson(by)) return false;
-    const { issuer, subject, client, tenant } = by;
-    const optional = {
-      ...(client === undefined ? {} : { client }),
-      ...(tenant === undefined ? {} : { tenant }),
-    };
-    const principal = { anonymous: false, issuer, subject, ...optional, groups: [], scopes: [] };
-    return this.#isRevoked(principal, route, Math.floor(at / 1_000));
+  /** Whether others can still say something of a call that its caller can still make. */
+  #isOpen(entry: WaitingEntry, now: number): boolean {
+    return isOpen(entry, now) && !this.#isDead(entry);
+  }
+
+  #isDead(entry: WaitingEntry): boolean {
+    return isDead(entry, this.#isRevoked);
   }
 }
 

@@ -2,13 +2,21 @@
 import type { Principal } from "../principal/principal.ts";
 import { compilePrincipal } from "../selectors.ts";
 import { type ApprovePolicy, settingsOf } from "./approve-policy.ts";
-import { type ApproverEntry, isSame, type WaitingEntry } from "./entry.ts";
+import { type ApproverEntry, isSame, shownPrincipal, type WaitingEntry } from "./entry.ts";
 
 /** Who approved, for audit. */
 export type Approver = ApproverEntry;
 
 /** What somebody has said. */
 export type Word = WaitingEntry["votes"][number];
+
+/** Whether what somebody said does not count any more. @param chain in which it was said, if in one of their own */
+export type IsRevoked = (
+  principal: Principal,
+  route: string,
+  sinceSeconds: number,
+  chain?: string,
+) => boolean;
 
 /** Kept beyond its end, so that its caller learns how it ended. */
 const REMEMBERED_END_MS = 60_000;
@@ -42,6 +50,14 @@ export const isSameApprover = (a: Approver, b: Approver): boolean =>
 /** Whether others can still say something. */
 export const isOpen = ({ denied, spentBy, deadline }: WaitingEntry, now: number): boolean =>
   denied === undefined && spentBy === undefined && now < deadline;
+
+/** Whether the call itself was revoked: then what others have said of it is not for the next one. */
+export const isDead = (entry: WaitingEntry, isRevoked: IsRevoked): boolean =>
+  isRevoked(shownPrincipal(entry.requester), entry.route, entry.chainIat, entry.chain);
+
+/** Whether the word of somebody who was revoked since does not count. */
+export const isVoid = ({ by, at }: Word, route: string, isRevoked: IsRevoked): boolean =>
+  isPerson(by) && isRevoked(shownPrincipal({ ...by, groups: [] }), route, Math.floor(at / 1_000));
 
 /** Whether another of the caller's chains finds nothing more here: it has run, was denied, or its time was over. */
 export function isOver(entry: WaitingEntry, chain: string, jti: string, now: number): boolean {

@@ -2,7 +2,6 @@
  * argv → command → exit code. Owns the help texts and what a failed command prints: one line for whoever can put it
  * right, never a stack for a mistake of the operator. Decides nothing else.
  */
-import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Command } from "./commands/command.ts";
 import { COMMANDS } from "./commands/commands.ts";
@@ -13,11 +12,7 @@ import { ConfigFileError } from "./config/config-file.ts";
 import { EditRefused } from "./config/edit-refused.ts";
 import { nearest } from "./config/nearest.ts";
 import { ConfigError } from "./errors.ts";
-
-function version(): string {
-  const file = new URL("../package.json", import.meta.url);
-  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
-}
+import { programVersion } from "./program-version.ts";
 
 function usage(): string {
   const lines = COMMANDS.map((command) => `  sealgate ${command.usage}\n      ${command.summary}`);
@@ -142,7 +137,7 @@ async function dispatch(args: readonly string[]): Promise<number> {
     return dispatch([...args.slice(1).filter((word) => word !== "--help"), "--help"]);
   }
   if (first === "--version" || first === "version") {
-    process.stdout.write(`${version()}\n`);
+    process.stdout.write(`${programVersion()}\n`);
     return EXIT.ok[0];
   }
   if (first === "--help" || first === "-h" || first === "help") {

@@ -73,6 +73,7 @@ export async function serve(
     journey.draft.method = auditMethod(message.method);
     if (gateway.config.audit.arguments) Object.assign(journey.draft, auditArguments(doc, message.params));
   }
+  if ("params" in message) journey.trace?.readMeta(doc, message.meta);
   // limits
   await journey.admit(
     kindOf(doc, message, journey.route),
@@ -178,7 +179,7 @@ async function notify(
     method: "POST",
     headers,
     credential: await obtain(journey),
-    body: doc.bytes,
+    body: journey.trace?.bodyUp(doc, message.meta) ?? doc.bytes,
     openEnded: false,
     release: undefined,
   });
@@ -214,7 +215,8 @@ async function forward(
   noteRetry(journey, retry);
   // What goes up without a state being redeemed is a request like any other, whatever it brought.
   if (retry.kind !== "retry" && call.tasks?.own === undefined) await journey.admit("request", true);
-  const edits = [...judged.narrowed, ...retry.edits, ...listenedEdits(call)];
+  const spans = journey.trace?.editsUp(doc, message.meta) ?? [];
+  const edits = [...judged.narrowed, ...retry.edits, ...listenedEdits(call), ...spans];
   const body = splice(doc.bytes, edits);
   const name = call.tasks?.own?.claims.task ?? mirroredName(doc, message);
   const mirrored = { method: message.method, target: name, version: call.version };

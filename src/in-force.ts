@@ -154,8 +154,8 @@ export class InForce {
 
 /** What decides on a stream that is open, and on its notifications: all but where things are written, and the ring. */
 function judgedBy({ config, secrets }: LoadedConfig): unknown {
-  const { keys, log, audit, admin, ...judging } = config;
+  const { keys, log, audit, admin, telemetry, ...judging } = config;
   // The keys of the envelope are the exception, see keys.ts; whether the admin's token or a certificate changed decides on no stream.
-  const { keys: ring, adminToken, tls, ...read } = secrets;
+  const { keys: ring, adminToken, traceHeaders, tls, ...read } = secrets;
   return { judging, read };
 }

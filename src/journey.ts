@@ -5,7 +5,7 @@
 import type { ServerResponse } from "node:http";
 import type { Allowance, Kind } from "./allowance/allowance.ts";
 import { HeldPlaces } from "./allowance/held-places.ts";
-import type { Draft } from "./audit/record.ts";
+import type { AuditRecord, Draft } from "./audit/record.ts";
 import type { AuditLog } from "./audit/sinks.ts";
 import type { Route } from "./call.ts";
 import { Refusal, type RefusalCode } from "./errors.ts";
@@ -17,6 +17,8 @@ import { ANONYMOUS, type Principal } from "./principal/principal.ts";
 import { type Finding, type NotedFinding, noteFinding } from "./rules/finding.ts";
 import type { Modes } from "./rules/modes.ts";
 import { ruleOfRefusal } from "./rules/refusals.ts";
+import type { RequestTrace } from "./telemetry/request-trace.ts";
+import type { Tracer } from "./telemetry/tracer.ts";
 
 /** Where decisions are written. */
 export interface Witnesses {
@@ -25,6 +27,8 @@ export interface Witnesses {
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Undefined where no traces are asked for. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** See the file's header. */
@@ -33,6 +37,10 @@ export class Journey {
   readonly route: Route;
   readonly startedAt: number;
   readonly draft: Draft = {};
+  /** Undefined where no traces are asked for. */
+  readonly trace: RequestTrace | undefined;
+  /** What audit was told, once it was. */
+  record: AuditRecord | undefined;
   /** JSON text of the request's id, once one was read. */
   id: string | null = null;
   headers: Headers = new Map();
@@ -70,6 +78,7 @@ export class Journey {
     this.requestId = requestId;
     this.route = route;
     this.startedAt = witnesses.now();
+    this.trace = witnesses.tracer?.begin(this.startedAt);
     this.replyHeaders = { "x-request-id": requestId, "cache-control": "no-store" };
     this.#witnesses = witnesses;
     this.#onOver = onOver;
@@ -250,6 +259,7 @@ export class Journey {
       outcome,
       latencyMs: Math.max(0, ended - this.startedAt),
     } as const;
+    this.record = record;
     audit.write(record);
     metrics.observe(record);
     this.allowance?.settle(record);

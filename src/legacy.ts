@@ -62,12 +62,13 @@ export async function serveLegacy(
   }
   const method = "method" in message ? message.method : undefined;
   const headers = legacyHeaders(journey.headers, "POST", version);
+  const meta = "params" in message ? message.meta : undefined;
   journey.enter(gateway.limits, "request");
   const response = await send(journey, {
     method: "POST",
     headers,
     credential: await obtain(journey),
-    body: doc.bytes,
+    body: journey.trace?.bodyUp(doc, meta) ?? doc.bytes,
     openEnded: true,
     release: undefined,
   });

@@ -7,33 +7,16 @@ import type { ReloadStatus } from "./config/reload.ts";
 import type { KeyLabel } from "./keyring.ts";
 import type { Limits } from "./limits.ts";
 import type { Load } from "./load.ts";
+import { countedMethod } from "./mcp/methods.ts";
 import type { OverridesStatus } from "./overrides/overrides.ts";
 import type { IntrospectionOutcome } from "./principal/introspection-endpoint.ts";
 import type { KeysReport } from "./principal/issuer-keys.ts";
 import { registerKeyMetrics } from "./principal/key-metrics.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
 import { FINDINGS } from "./redis/description.ts";
+import type { SpanOutcome } from "./telemetry/exporter.ts";
 
 const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-
-/** Methods that get a label value of their own; a client's free text must not become a time series. */
-const KNOWN_METHODS: ReadonlySet<string> = new Set([
-  "server/discover",
-  "tools/list",
-  "tools/call",
-  "prompts/list",
-  "prompts/get",
-  "resources/list",
-  "resources/templates/list",
-  "resources/read",
-  "completion/complete",
-  "subscriptions/listen",
-  "tasks/get",
-  "tasks/update",
-  "tasks/cancel",
-  "initialize",
-  "ping",
-]);
 
 type Labels = Readonly<Record<string, string | number>>;
 
@@ -58,6 +41,8 @@ export interface Metrics {
     policies: readonly string[],
     outcome: "asked" | "accept" | "decline" | "cancel" | "remembered",
   ): void;
+  /** Spans were to be sent. */
+  spans(outcome: SpanOutcome, count: number): void;
   /** A rule was broken, and its mode says what became of it. */
   finding(route: string, rule: string, mode: string): void;
   /** A credential for a route's upstream was obtained, used again, dropped after a 401, or could not be had. */
@@ -155,6 +140,12 @@ export function createMetrics(sources: {
     name: "sealgate_upstream_credentials_total",
     help: "Credentials for upstreams that are made or granted, by kind and outcome",
     labelNames: ["route", "kind", "outcome"],
+    registers,
+  });
+  const spans = new Counter({
+    name: "sealgate_trace_spans_total",
+    help: "Spans of traces, by what became of them",
+    labelNames: ["outcome"],
     registers,
   });
   const latency = new Histogram({
@@ -328,8 +319,7 @@ export function createMetrics(sources: {
   return {
     observe(record) {
       const { route, outcome } = record;
-      const method =
-        record.method !== undefined && KNOWN_METHODS.has(record.method) ? record.method : "other";
+      const method = countedMethod(record.method);
       requests.inc({ route, method, outcome });
       if (record.principal?.anonymous === true) nameless.inc({ route });
       latency.observe({ route, outcome }, record.latencyMs / 1000);
@@ -345,6 +335,7 @@ export function createMetrics(sources: {
     },
     introspection: (outcome) => introspections.inc({ outcome }),
     result: (outcome) => results.inc({ outcome }),
+    spans: (outcome, count) => spans.inc({ outcome }, count),
     finding: (route, rule, mode) => findings.inc({ route, rule, mode }),
     credential: (route, kind, outcome) => credentials.inc({ route, kind, outcome }),
     async keepRoutes(paths) {

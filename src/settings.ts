@@ -14,6 +14,7 @@ import type { Route } from "./call.ts";
 import type { Needs } from "./capability/needs.ts";
 import type { LoadedConfig } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";
+import { type Recorder, watched } from "./console/recorder.ts";
 import { tokenBytesFor } from "./envelope/format.ts";
 import { Held } from "./held.ts";
 import { metadataDocuments } from "./http/metadata.ts";
@@ -38,6 +39,7 @@ import type { RedemptionStore } from "./redemption/store.ts";
 import { redisTarget } from "./redis/target-of.ts";
 import type { Repeats } from "./round-trip/repeat.ts";
 import { createScopeHierarchy } from "./scopes.ts";
+import { openTracer, type Tracer } from "./telemetry/tracer.ts";
 import { type AssertionSigner, openAssertionSigner } from "./upstream/assertion-keys.ts";
 import { openClient } from "./upstream/client-authentication.ts";
 
@@ -61,6 +63,7 @@ export interface Settings {
 interface Parts {
   readonly audit: Held<AuditLog>;
   readonly authenticator: Held<Authenticator>;
+  readonly tracer: Held<Tracer | undefined>;
   readonly routes: RouteParts;
 }
 
@@ -89,6 +92,8 @@ export interface ProcessParts {
   readonly keySets: KeySets;
   /** Instead of the configured sinks. */
   readonly audit: AuditLog | undefined;
+  /** Sees all audit records as well. */
+  readonly recorder?: Pick<Recorder, "take">;
   readonly stdout: Output | undefined;
 }
 
@@ -122,6 +127,12 @@ export async function openSettings(
         ? before.parts.audit
         : new Held(await openAudit(loaded, shared), (sinks) => sinks.close()),
     );
+    const tracer = take(
+      before !== undefined &&
+        same((from) => [from.config.telemetry, from.secrets.traceHeaders, from.config.server.publicUrl])
+        ? before.parts.tracer
+        : new Held(openTracer(loaded, { log, count: shared.metrics.spans }), async (made) => made?.close()),
+    );
     const authenticator = take(
       before !== undefined &&
         same((from) => [
@@ -151,14 +162,14 @@ export async function openSettings(
     const { routes, parts } = openRoutes(loaded, around, before?.parts.routes, take);
     const settings: Settings = {
       loaded,
-      gateway: openGateway(config, audit.value, shared),
+      gateway: openGateway(config, audit.value, shared, tracer.value),
       routes,
       documents: metadataDocuments(config),
       signer,
       authenticator: authenticator.value,
       reach: createReach(config.server),
       peers: new Peers(loaded, now),
-      parts: { audit, authenticator, routes: parts },
+      parts: { audit, authenticator, tracer, routes: parts },
     };
     return new Held(settings, close);
   } catch (error) {
@@ -188,10 +199,16 @@ function openAudit(loaded: LoadedConfig, { audit, log, stdout }: ProcessParts): 
   return openAuditLog(sinks, { log, ...optional("stdout", stdout), ...optional("redis", shared) });
 }
 
-function openGateway(config: Config, audit: AuditLog, shared: ProcessParts): Gateway {
+function openGateway(
+  config: Config,
+  sinks: AuditLog,
+  shared: ProcessParts,
+  tracer: Tracer | undefined,
+): Gateway {
   const { envelope } = config;
   const { keys, store, overrides, needs, repeats, now, random, limits, metrics, log } = shared;
-  const { allowances, load } = shared;
+  const { allowances, load, recorder } = shared;
+  const audit = recorder === undefined ? sinks : watched(sinks, recorder);
   // Nobody is asked for an answer that would be too large to bring.
   const largest = tokenBytesFor(envelope.maxStateBytes, envelope.maxSchemaBytes);
   const maxTokenBytes = Math.min(largest, config.server.limits.body);
@@ -209,6 +226,7 @@ function openGateway(config: Config, audit: AuditLog, shared: ProcessParts): Gat
     audit,
     log,
     now,
+    tracer,
   };
 }
 

@@ -1,9 +1,9 @@
 /** The options of `sealgate init`, read from the command line. Everything wrong with them is told at once. */
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { isLoopback, type Listen, parseListen, parseUrl, printListen } from "../config/addresses.ts";
 import { FORMS, type Form } from "../init/facts.ts";
 import { programAs } from "../init/program.ts";
+import { programVersion } from "../program-version.ts";
 import type { InitOptions } from "./init.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -42,7 +42,7 @@ export function readInitOptions(given: ReadonlyMap<string, string>): InitOptions
     authority,
     isPortMoved: given.get("listen") === undefined && listen.port !== USUAL_PORT,
     program: programAs(process.argv[1] ?? "", process.cwd(), process.env["npm_command"] === "exec"),
-    version: version(),
+    version: programVersion(),
   };
 }
 
@@ -117,9 +117,4 @@ function authorityOf(
   if (upstream !== undefined && !/^https:/i.test(upstream))
     wrong.push("--upstream-ca goes with an https:// server");
   return resolve(file);
-}
-
-function version(): string {
-  const file = new URL("../../package.json", import.meta.url);
-  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
 }

@@ -17,6 +17,7 @@ import type { Report, Sound } from "./report.ts";
 import { checkRoutes } from "./route-checks.ts";
 import { checkRules } from "./rule-checks.ts";
 import { checkScopes } from "./scope-checks.ts";
+import { checkTelemetry } from "./telemetry-checks.ts";
 import { checkTokens } from "./token-checks.ts";
 
 function checkServer({ server, admin }: Sound, report: Report): void {
@@ -28,6 +29,15 @@ function checkServer({ server, admin }: Sound, report: Report): void {
   }
   if (admin?.token !== undefined && !isLoopback(admin.listen.host)) {
     report.warning(["admin", "token"], "crosses the network in clear: the admin listener speaks http");
+  }
+  if (admin?.console === true && admin.token === undefined && !report.lost(["admin", "token"])) {
+    report.problem(["admin", "console"], "is true without admin.token, allowed true beside a token");
+  }
+  if (admin?.console === true && !isLoopback(admin.listen.host)) {
+    report.warning(
+      ["admin", "console"],
+      "is served in clear to whoever reaches the address: let people come by a proxy with TLS, or a tunnel to loopback",
+    );
   }
   if (server === undefined || report.lost(["server", "listen"])) return;
   const loopback = isLoopback(server.listen.host);
@@ -240,4 +250,5 @@ export function crossCheck(sections: Sound, given: ReadonlySet<string>, report: 
   checkRules(sections, report);
   checkLimits(sections, report);
   checkAudit(sections, given, report);
+  checkTelemetry(sections, report);
 }

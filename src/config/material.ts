@@ -35,6 +35,8 @@ export interface Secrets extends UpstreamSecrets {
   readonly clientCa?: Buffer;
   /** PEM of `authentication.clientCertificates.header.ca`. */
   readonly proxiedCa?: Buffer;
+  /** `telemetry.traces.headers`, by name. */
+  readonly traceHeaders?: ReadonlyMap<string, string>;
   /** Issuer of `authentication.introspection` → the secret or PEM of its `client`. */
   readonly introspectionSecrets?: ReadonlyMap<string, Buffer>;
   /** Absolute path, as in `issuers[].jwks.file` of the resolved configuration → the key set, with public keys only. */
@@ -183,6 +185,12 @@ export async function loadMaterial(
 
   const upstreams = await loadUpstreamSecrets(config, { secretOf, fileOf, authorities, report });
 
+  const traceHeaders = new Map<string, string>();
+  for (const [index, { name, value: secret }] of (config.telemetry?.traces?.headers ?? []).entries()) {
+    const value = await secretOf(["telemetry", "traces", "headers", index, "value"], secret, secretLine);
+    if (value !== undefined) traceHeaders.set(name, value);
+  }
+
   const introspectionSecrets = new Map<string, Buffer>();
   for (const [index, { issuer, client }] of (config.authentication.introspection ?? []).entries()) {
     const place = ["authentication", "introspection", index, "client"];
@@ -245,6 +253,7 @@ export async function loadMaterial(
     keys,
     jwksFiles,
     ...(introspectionSecrets.size === 0 ? {} : { introspectionSecrets }),
+    ...(traceHeaders.size === 0 ? {} : { traceHeaders }),
     ...(redisPassword === undefined ? {} : { redisPassword }),
     ...(adminToken === undefined ? {} : { adminToken }),
     ...(redisCa === undefined ? {} : { redisCa }),

@@ -24,6 +24,7 @@ import { admin, server } from "./listener-settings.ts";
 import { redis } from "./redis-settings.ts";
 import { capability, roundTrip, route } from "./route-settings.ts";
 import { rules } from "./rule-settings.ts";
+import { telemetry } from "./telemetry-settings.ts";
 
 export { ALGORITHMS } from "./algorithms.ts";
 
@@ -161,9 +162,14 @@ export const SECTIONS = {
   log: z
     .strictObject({
       level: z.enum(["debug", "info", "warn", "error"]).default("info").describe("Least level."),
+      access: z
+        .enum(["off", "on"])
+        .default("off")
+        .describe("Whether the log has a line for each HTTP request that clients send."),
     })
     .prefault({})
     .describe("The log of the process, JSON on standard output."),
+  telemetry: telemetry.exactOptional().describe("Traces, beside log, audit and metrics."),
 } as const;
 
 /** A name of a section. */
@@ -198,13 +204,14 @@ export type Route = Omit<
 /** The configuration with everything resolved: durations in milliseconds, sizes in bytes, file paths absolute. */
 export type Config = Omit<
   Sections,
-  "admin" | "redis" | "keys" | "assertions" | "server" | "envelope" | "redemption" | "routes"
+  "admin" | "redis" | "keys" | "assertions" | "telemetry" | "server" | "envelope" | "redemption" | "routes"
 > & {
   server: Sections["server"] & { publicUrl: string };
   admin?: Sections["admin"];
   redis?: Sections["redis"];
   keys?: Sections["keys"];
   assertions?: Sections["assertions"];
+  telemetry?: Sections["telemetry"];
   envelope: Sections["envelope"] & { audience: string };
   redemption: Sections["redemption"] & { store: "redis" | "memory" };
   routes: Route[];

@@ -19,7 +19,9 @@ import type { Log } from "../log.ts";
 import type { Gateway } from "../opened-gateway.ts";
 import { ToolErrorRejection } from "../round-trip/retry.ts";
 import type { Settings } from "../settings.ts";
+import type { RequestTrace } from "../telemetry/request-trace.ts";
 import { KEY_SET_PATH } from "../upstream/assertion-keys.ts";
+import { logAccess } from "./access-log.ts";
 import { CLIENT_TIMEOUTS, type ClientTimeouts, Connections } from "./connections.ts";
 import { fromFramework, refuseBytes } from "./foreign-errors.ts";
 import { acceptsAnswers, checkMediaTypes, type Headers, readHeaders, waitsForContinue } from "./framing.ts";
@@ -100,6 +102,7 @@ export function buildServer(parts: ServerParts): Server {
   app.addHook("onRequest", async (request, reply) => {
     const { settings } = inForce;
     request.settings = settings;
+    if (settings.loaded.config.log.access === "on") logAccess(request, reply.raw, log);
     const { raw } = request;
     const path = pathOf(raw.url ?? "");
     const route = request.is404
@@ -136,13 +139,18 @@ export function buildServer(parts: ServerParts): Server {
     const lease = inForce.enter();
     const { gateway, reach, peers, authenticator } = lease.settings;
     const onClose = (): void => underWay.leave(journey);
-    const journey = new Journey(randomUUID(), route, reply.raw, gateway, onClose, lease.end);
+    const onOver = (): void => {
+      if (journey.trace !== undefined) endTrace(journey, journey.trace, request.raw, reply.raw.statusCode);
+      lease.end();
+    };
+    const journey = new Journey(randomUUID(), route, reply.raw, gateway, onClose, onOver);
     underWay.enter(journey);
     request.journey = journey;
     journey.draft.address = request.ip;
     reply.headers(journey.replyHeaders);
     const headers = readHead(request.raw);
     journey.headers = headers;
+    journey.trace?.readHeaders(headers);
     checkHost(headers, reach, request.raw.url);
     // Whoever stands in front may have judged the path as it was sent.
     if (pathOf(request.raw.url ?? "") !== route.config.path) throw new Refusal("not_found", "path_spelling");
@@ -293,6 +301,14 @@ export function buildServer(parts: ServerParts): Server {
     },
     cut: () => underWay.cut(),
   };
+}
+
+/** Exports what is recorded of a request that is over. */
+function endTrace(journey: Journey, trace: RequestTrace, raw: IncomingMessage, status: number): void {
+  const { record, id, route } = journey;
+  if (record === undefined) return;
+  const http = { method: raw.method ?? "", status, version: raw.httpVersion };
+  trace.end({ record, id, upstream: new URL(route.config.upstream.url), http });
 }
 
 /** What the listener speaks TLS with, if it does. */

@@ -14,6 +14,29 @@ export interface Target {
   readonly name: string;
 }
 
+/** Methods that are counted and traced by name. */
+const COUNTED_METHODS: ReadonlySet<string> = new Set([
+  "server/discover",
+  "tools/list",
+  "tools/call",
+  "prompts/list",
+  "prompts/get",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "completion/complete",
+  "subscriptions/listen",
+  "tasks/get",
+  "tasks/update",
+  "tasks/cancel",
+  "initialize",
+  "ping",
+]);
+
+/** A method as metrics and traces name it: a client's free text must not become a time series. */
+export const countedMethod = (method: string | undefined): string =>
+  method !== undefined && COUNTED_METHODS.has(method) ? method : "other";
+
 /** The methods that may be answered with `input_required`, and may carry `requestState` and `inputResponses`. */
 export const MRTR_METHODS: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 

@@ -25,7 +25,8 @@ export interface Sending {
  */
 export async function send(journey: Journey, sending: Sending): Promise<UpstreamResponse> {
   const { method, credential, body, openEnded, release } = sending;
-  const headers = withCredential(sending.headers, credential);
+  const { trace } = journey;
+  const headers = withCredential(trace?.headersUp(sending.headers) ?? sending.headers, credential);
   const { signal } = journey;
   // It can have been stopped while its state was redeemed, and then the upstream is not even asked to connect.
   if (journey.stopped !== undefined) {
@@ -34,6 +35,7 @@ export async function send(journey: Journey, sending: Sending): Promise<Upstream
   }
   try {
     const retry = release !== undefined;
+    trace?.beginCall();
     const response = await journey.route.upstream.send({ method, headers, body, retry, openEnded, signal });
     journey.sent = true;
     journey.draft.upstreamStatus = response.status;
@@ -43,6 +45,7 @@ export async function send(journey: Journey, sending: Sending): Promise<Upstream
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     journey.sent = !error.nothingSent;
+    trace?.failCall();
     // outcome: given back only if the upstream surely got nothing; after the first byte it is spent for good.
     if (error.nothingSent) await giveBack(journey, release);
     throw journey.stopped ?? error.refusal;

@@ -30,6 +30,7 @@ export function testJourney(config: unknown = { path: "/mcp" }, modes: SetModes 
       metrics: {
         observe: () => undefined,
         redemption: () => undefined,
+        spans: () => undefined,
         keepRoutes: async () => undefined,
         introspection: () => undefined,
         result: () => undefined,

@@ -29,6 +29,7 @@ function setOut() {
       metrics: {
         observe: (record) => void observed.push(record),
         redemption: () => undefined,
+        spans: () => undefined,
         introspection: () => undefined,
         result: () => undefined,
       credential: () => undefined,

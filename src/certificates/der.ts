@@ -54,9 +54,13 @@ export function expect(der: Der | undefined, tag: number): Der {
   return der;
 }
 
+/** Those of real certificates have less than 40. Reading one takes time by the square of its length. */
+const MAX_OID_BYTES = 64;
+
 /** An object identifier in dotted form. */
 export function readOid(der: Der | undefined): string {
   const { contents } = expect(der, TAG.oid);
+  if (contents.length > MAX_OID_BYTES) throw new DerError("an object identifier is too long");
   const arcs: bigint[] = [];
   let arc = 0n;
   let fresh = true;

@@ -20,9 +20,15 @@ const MAX_BETWEEN = 5;
 /** Certificates that are looked at beside the client's. */
 export const MAX_PRESENTED = 8;
 /** Signatures checked for one certificate: many issuers of one name are an attack on the processor. */
-const MAX_SIGNATURES = 24;
+const MAX_SIGNATURES = 12;
 const MAX_REMEMBERED = 1_000;
 const MIN_RSA_BITS = 2_048;
+/** Of keys that were presented. A longer key, or exponent, takes a hundred times as long, and no authority has one. */
+const MAX_RSA_BITS = 4_096;
+const MAX_RSA_EXPONENT = 2n ** 32n;
+const CURVES: ReadonlySet<unknown> = new Set(
+  "prime256v1 secp384r1 secp521r1 secp256k1 brainpoolP256r1 brainpoolP384r1 brainpoolP512r1".split(" "),
+);
 
 /** RSA and ECDSA with SHA-2 (RSASSA-PSS with any hash OpenSSL admits), Ed25519, Ed448. */
 const SIGNATURES: ReadonlySet<string> = new Set([
@@ -91,7 +97,8 @@ export class Authorities {
     const key = [leaf, ...presented].map(({ thumbprint }) => thumbprint).join();
     const known = this.#known.get(key);
     if (known !== undefined && now >= known.from && now <= known.to) return undefined;
-    const search = { presented: presented.slice(0, MAX_PRESENTED), now, left: MAX_SIGNATURES };
+    const quick = presented.slice(0, MAX_PRESENTED).filter(isQuick);
+    const search = { presented: quick, now, left: MAX_SIGNATURES };
     const found = this.#climb(leaf, 0, search);
     if (found === undefined) return "untrusted";
     if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
@@ -159,4 +166,20 @@ function isSound({ signature, publicKey }: Certificate): boolean {
     ? (asymmetricKeyDetails?.modulusLength ?? 0)
     : MIN_RSA_BITS;
   return SIGNATURES.has(signature) && bits >= MIN_RSA_BITS;
+}
+
+/** Whether a signature can be checked with the key in a moment: anybody can present a chain, and all wait while it is judged. */
+function isQuick({ publicKey: { asymmetricKeyType, asymmetricKeyDetails } }: Certificate): boolean {
+  const { modulusLength, publicExponent, namedCurve } = asymmetricKeyDetails ?? {};
+  switch (asymmetricKeyType) {
+    case "rsa":
+    case "rsa-pss":
+      return (
+        (modulusLength ?? Infinity) <= MAX_RSA_BITS && (publicExponent ?? MAX_RSA_EXPONENT) < MAX_RSA_EXPONENT
+      );
+    case "ec":
+      return CURVES.has(namedCurve);
+    default:
+      return asymmetricKeyType === "ed25519" || asymmetricKeyType === "ed448";
+  }
 }

@@ -3,14 +3,14 @@
  * query, address of a resource or name of a caller; a path only where a route is served. docs/operations.md, log.
  */
 import { createHash } from "node:crypto";
-import type { ServerResponse } from "node:http";
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "../log.ts";
 import { countedMethod } from "../mcp/methods.ts";
 import type { Principal } from "../principal/principal.ts";
 
 /** Has the line written; what it says is known at the end only. */
-export function logAccess(request: FastifyRequest, raw: ServerResponse, log: Log): void {
+export function logAccess(request: FastifyRequest, reply: FastifyReply, log: Log): void {
+  const { raw } = reply;
   const began = performance.now();
   const { socket } = request.raw;
   const writtenBefore = socket.bytesWritten;
@@ -18,7 +18,7 @@ export function logAccess(request: FastifyRequest, raw: ServerResponse, log: Log
     const journey = request.journey ?? undefined;
     const { body } = request;
     const draft = journey?.record ?? journey?.draft;
-    const requestId = journey?.requestId ?? raw.getHeader("x-request-id");
+    const requestId = journey?.requestId ?? reply.getHeader("x-request-id");
     const traceId = journey?.trace?.id;
     log.info(
       {

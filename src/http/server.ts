@@ -102,7 +102,7 @@ export function buildServer(parts: ServerParts): Server {
   app.addHook("onRequest", async (request, reply) => {
     const { settings } = inForce;
     request.settings = settings;
-    if (settings.loaded.config.log.access === "on") logAccess(request, reply.raw, log);
+    if (settings.loaded.config.log.access === "on") logAccess(request, reply, log);
     const { raw } = request;
     const path = pathOf(raw.url ?? "");
     const route = request.is404

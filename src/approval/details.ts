@@ -16,9 +16,11 @@ export type Mask = ApprovalSettings["mask"];
 /** Where a value stands: names of members, and places in lists. */
 export type Path = readonly (string | number)[];
 
-/** What stands in the place of a value that is hidden, that is not there, and that readers would not agree on. */
+/** In the place of a value that is hidden. */
 export const HIDDEN = "(hidden)";
+/** In the place of one that is not there. */
 export const MISSING = "(nothing)";
+/** In the place of one that readers would not agree on. */
 export const UNCLEAR = "(unclear)";
 
 /** Characters of one value, and of one name on the way to it. */

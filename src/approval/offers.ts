@@ -12,7 +12,7 @@ import type { FilledField } from "./answer.ts";
 import type { Consent, Consents } from "./consent.ts";
 
 /** The member of `_meta`: `{"policies":[…],"fields":{…}}`. */
-export const OFFER_KEY = "io.sealgate/approval";
+const OFFER_KEY = "io.sealgate/approval";
 
 /** What is added to a request for it. */
 export interface Offers {

@@ -18,7 +18,7 @@ export type { ApprovePolicy } from "./approve-policy.ts";
 export type { QuestionField } from "./fields.ts";
 
 /** Key of the question among `inputRequests`, and of its answer; where another's call is asked about, with the id of that behind it. */
-export const APPROVAL_KEY = "approval";
+const APPROVAL_KEY = "approval";
 const KEY_OF_ANOTHER = /^approval\/([A-Za-z0-9_-]{22})$/;
 /** Bytes (UTF-8) of the longest message. */
 export const MAX_MESSAGE_BYTES = 4_096;

@@ -44,6 +44,7 @@ export function quorumsOf(policies: readonly ApprovePolicy[]): {
 export const isPerson = (by: Approver): by is Exclude<Approver, { readonly operator: string }> =>
   !("operator" in by);
 
+/** Whether two words come from one and the same; all operators are one. */
 export const isSameApprover = (a: Approver, b: Approver): boolean =>
   isPerson(a) && isPerson(b) ? isSame(a, b) : isPerson(a) === isPerson(b);
 

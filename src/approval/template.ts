@@ -5,7 +5,7 @@
 import { nearest } from "../config/nearest.ts";
 
 /** What a template says of the caller. */
-export const PRINCIPAL_NAMES = ["subject", "client", "issuer", "tenant", "groups"] as const;
+const PRINCIPAL_NAMES = ["subject", "client", "issuer", "tenant", "groups"] as const;
 
 /** One value that a template names. */
 export type Placeholder =
@@ -31,6 +31,7 @@ const KNOWN = ["tool", "server", "arguments", ...PRINCIPAL_NAMES.map((name) => `
 /** Names that need no JSON Pointer: `{arguments.order.amount}`. */
 const DOTTED = /^arguments((?:\.[A-Za-z0-9_-]{1,64}){1,32})$/;
 const POINTER = /^arguments((?:\/(?:[^/~{}]|~[01])*){1,32})$/u;
+/** What may stand in braces, for messages. */
 export const PLACEHOLDERS =
   "{tool}, {server}, {principal.subject}, {principal.client}, {principal.issuer}, {principal.tenant}, {principal.groups}, {arguments.NAME} or {arguments/JSON/POINTER}";
 

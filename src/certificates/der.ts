@@ -16,6 +16,7 @@ export interface Der {
   readonly whole: Buffer;
 }
 
+/** Identifier octets of the universal types that certificates are made of (X.690 section 8.1.2). */
 export const TAG = {
   boolean: 0x01,
   integer: 0x02,

@@ -19,9 +19,10 @@ export interface Attribute {
 /** A distinguished name: relative names in their order, each with its attributes. */
 export type DistinguishedName = readonly (readonly Attribute[])[];
 
+/** A kind of alternative name that can say who somebody is. */
 export type SanKind = "uri" | "dns" | "email";
 
-/** The alternative names of the three kinds that can say who somebody is. */
+/** The alternative names by their kind. */
 export type SubjectAltNames = Readonly<Record<SanKind, readonly string[]>>;
 
 const COMMON_NAME = "2.5.4.3";
@@ -83,9 +84,11 @@ function textsOf(name: DistinguishedName, type: string): readonly string[] | und
   return texts.every((text) => text !== undefined) ? texts : undefined;
 }
 
+/** All common names of a subject; undefined where one of them is no readable text. */
 export const commonNames = (name: DistinguishedName): readonly string[] | undefined =>
   textsOf(name, COMMON_NAME);
 
+/** The same for organizational units. */
 export const organizationalUnits = (name: DistinguishedName): readonly string[] | undefined =>
   textsOf(name, ORGANIZATIONAL_UNIT);
 

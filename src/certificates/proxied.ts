@@ -13,6 +13,7 @@ import { DerError } from "./der.ts";
 import { MAX_PRESENTED } from "./path.ts";
 import { decodeBase64, readPem } from "./pem.ts";
 
+/** One of the spellings in the file's header. */
 export type ProxiedFormat = "rfc9440" | "nginx" | "envoy";
 
 /** A certificate, and those that came with it. */

@@ -8,8 +8,8 @@ import { duration, field, flag, glob, list, some, whole } from "./fields.ts";
 const HOUR = 60 * 60_000;
 
 /** Bounds of what one policy can ask for; all of it is sealed. */
-export const MOST_FIELDS = 8;
-export const MOST_OPTIONS = 32;
+const MOST_FIELDS = 8;
+const MOST_OPTIONS = 32;
 
 /** A text for people, in one line, in which nothing is a link. */
 function said(what: string, max: number) {

@@ -19,7 +19,7 @@ const NETWORK_FAULTS: Readonly<Record<NetworkFault, string>> = {
 };
 
 /** The address of a proxy, or a network of them. */
-export function proxyNetwork() {
+function proxyNetwork() {
   return field<string>("an IP address or a network such as 10.0.0.0/8 or fd00::/8", (given, refuse) => {
     const fault = networkFault(given);
     return fault === undefined ? given : refuse(NETWORK_FAULTS[fault]);

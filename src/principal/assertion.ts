@@ -16,6 +16,7 @@ import type { Presented, Principal, Resource } from "./principal.ts";
 import { resourceAudiences } from "./resource-metadata.ts";
 import { TokenCache, tokenDigest } from "./token-cache.ts";
 
+/** Settings `authentication.forwarded.assertion`: trusted. */
 export type AssertionTerms = NonNullable<NonNullable<Config["authentication"]["forwarded"]>["assertion"]>;
 
 const KEPT = 10_000;
@@ -49,6 +50,7 @@ export interface Assertions {
   close(): void;
 }
 
+/** A reader of assertions by these terms, with the keys of their issuer open until it is closed. */
 export function createAssertions(terms: AssertionTerms, deps: AssertionDeps): Assertions {
   const { issuer, header } = terms;
   const { now } = deps;

@@ -20,6 +20,7 @@ import {
 } from "./bearer.ts";
 import { createCertificateAuthenticator } from "./client-certificate.ts";
 import {
+  type Authenticator,
   type Covers,
   type CredentialAuthenticator,
   CredentialFault,
@@ -31,7 +32,7 @@ import {
 import { createForwardedAuthenticator } from "./forwarded.ts";
 import { createIntrospectionAuthenticator, type IntrospectionDeps } from "./introspection.ts";
 import { createJwtAuthenticator, type JwtDeps } from "./jwt.ts";
-import { ANONYMOUS, type Authenticator, type Resource } from "./principal.ts";
+import { ANONYMOUS, type Resource } from "./principal.ts";
 import { createProofJudge, type ProofDeps, ProofFault } from "./proofs.ts";
 import { tokenKinds } from "./token-form.ts";
 

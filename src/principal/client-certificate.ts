@@ -9,6 +9,7 @@ import type { Config } from "../config/schema.ts";
 import { compileGlob } from "../glob.ts";
 import { type CredentialAuthenticator, CredentialFault, type Identity } from "./credential.ts";
 
+/** Which name of a certificate is the subject (`clientCertificates.subject`). */
 export type CertificateSubject = (typeof CERTIFICATE_SUBJECTS)[number];
 type Terms = NonNullable<Config["authentication"]["clientCertificates"]>;
 

@@ -32,6 +32,19 @@ export interface Identity {
   readonly confirmedBy?: readonly Confirmation[];
 }
 
+/** Turns what a request carries into who is calling. */
+export interface Authenticator {
+  /**
+   * Throws `Refusal` `unauthorized` or `insufficient_scope` with a `WWW-Authenticate` header, and a 5xx one when the
+   * issuer's keys cannot be had: an outage is never reported as a bad token.
+   */
+  authenticate(presented: Presented, resource: Resource): Promise<Identity>;
+  /** False while no credential of any kind can be judged (an issuer never asked yet counts as good). */
+  ready(): boolean;
+  /** Ends open connections and aborts what is under way. */
+  close?(): void;
+}
+
 /** Judges one kind of credential. */
 export interface CredentialAuthenticator {
   readonly kind: CredentialKind;

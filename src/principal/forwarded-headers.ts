@@ -23,6 +23,7 @@ export interface ForwardedHeaders {
   read(presented: Presented): Identity;
 }
 
+/** A reader of the headers that `authentication.forwarded.headers` names. */
 export function createForwardedHeaders(terms: Terms): ForwardedHeaders {
   const isListed = compileNetworks(terms.from);
   const isProxy = compileGlobs(terms.proxyCertificate?.names ?? []);

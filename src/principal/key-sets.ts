@@ -10,6 +10,7 @@ import { RemoteKeys } from "./jwks.ts";
 /** Milliseconds for one document. */
 const FETCH_TIMEOUT_MS = 5_000;
 
+/** What key sets are read with. */
 export interface KeySetsOptions {
   readonly log: Log;
   /** Unix milliseconds. */
@@ -25,6 +26,7 @@ export interface OpenKeys {
   release(): void;
 }
 
+/** See the file's header. */
 export class KeySets {
   readonly #options: KeySetsOptions;
   readonly #reader: ReturnType<typeof createDocumentReader>;

@@ -6,7 +6,6 @@
 import { createHash } from "node:crypto";
 import type { Certificate } from "../certificates/certificate.ts";
 import type { Headers } from "../http/framing.ts";
-import type { Identity } from "./credential.ts";
 
 /** A verified caller. All strings are the issuer's own, compared byte for byte, never normalised. */
 export interface Principal {
@@ -107,17 +106,4 @@ export interface Peer {
   readonly certificate?: Certificate;
   /** The certificate of the connection where its peer is a listed proxy, judged like the other. It says nothing of the caller. */
   readonly proxyCertificate?: Certificate;
-}
-
-/** Turns what a request carries into who is calling. */
-export interface Authenticator {
-  /**
-   * Throws `Refusal` `unauthorized` or `insufficient_scope` with a `WWW-Authenticate` header, and a 5xx one when the
-   * issuer's keys cannot be had: an outage is never reported as a bad token.
-   */
-  authenticate(presented: Presented, resource: Resource): Promise<Identity>;
-  /** False while no credential of any kind can be judged (an issuer never asked yet counts as good). */
-  ready(): boolean;
-  /** Ends open connections and aborts what is under way. */
-  close?(): void;
 }

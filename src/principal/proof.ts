@@ -16,7 +16,7 @@ import {
 } from "jose";
 
 /** Longest `DPoP` header that is looked at; a proof with an RSA key of 4096 bits has about 2 KiB. */
-export const MAX_PROOF_BYTES = 8 * 1024;
+const MAX_PROOF_BYTES = 8 * 1024;
 const MAX_JTI_CHARACTERS = 256;
 const MAX_URL_CHARACTERS = 2_048;
 /** RSA keys beyond these are nobody's, and slow: 256 to 512 bytes of modulus, an exponent of at most 4. */
@@ -41,6 +41,7 @@ export type ProofDetail =
   | "proof_nonce"
   | "proof_replayed";
 
+/** A proof that is not good for this request; `detail` is for audit. */
 export class ProofError extends Error {
   override readonly name = "ProofError";
   readonly detail: ProofDetail;

@@ -17,7 +17,7 @@ const CLOCK_DRIFT_MS = 60_000;
  * How long a mark is kept: as long as its proof could pass under any settings, and by any replica's clock. By the settings in force it
  * would be gone when somebody raises `maxAge`, and the proofs of the minutes before would be good once more.
  */
-export const MARK_LIFE_MS = PROOF_BOUNDS.maxAge + 2 * PROOF_BOUNDS.clockTolerance + CLOCK_DRIFT_MS;
+const MARK_LIFE_MS = PROOF_BOUNDS.maxAge + 2 * PROOF_BOUNDS.clockTolerance + CLOCK_DRIFT_MS;
 
 /** Settings `authentication.dpop`. */
 export type DpopSettings = NonNullable<Config["authentication"]["dpop"]>;

@@ -53,7 +53,9 @@ export const server = z.strictObject({
     .describe("Browser origins that may call, besides the one that the gateway itself has. None by default."),
   trustedProxies: list(network())
     .default([])
-    .describe("Proxies whose X-Forwarded-For is believed, for logs."),
+    .describe(
+      "Proxies whose X-Forwarded-For is believed: for records, and to count callers without a token. Never for who is calling.",
+    ),
   tls: z
     .strictObject({
       cert: fileRef().describe("PEM file with the certificate chain."),

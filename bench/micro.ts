@@ -1,7 +1,10 @@
 /** What reading and changing a message costs, beside JSON.parse + JSON.stringify. */
+import { auditQuestions } from "../src/audit/questions.ts";
+import { type AuditRecord, auditDeclared } from "../src/audit/record.ts";
 import { digestParams } from "../src/json/canonical.ts";
 import { scan } from "../src/json/scan.ts";
 import { replace, splice } from "../src/json/splice.ts";
+import { parseQuestions } from "../src/mcp/questions.ts";
 
 const ROUNDS = 9;
 const LIMITS = { bytes: 8 * 1024 * 1024, depth: 64 };
@@ -84,9 +87,49 @@ export async function benchMicro(): Promise<void> {
       ]);
     }
   }
+  await benchAudit();
   const body = message(1024);
   const doc = scan(body, LIMITS);
   await compare("digest of 1 KiB of params", 2_000, [
     { name: "digestParams", run: () => digestParams(doc, doc.get(doc.root, "params")) },
+  ]);
+}
+
+/** What audit does for a plain call, and where a question goes out; beside the writing of a record, which every request has. */
+async function benchAudit(): Promise<void> {
+  const declared = {
+    ...{ form: true, url: true, sampling: false },
+    ...{ samplingTools: false, samplingContext: false, roots: true },
+  };
+  const plain: AuditRecord = {
+    type: "audit",
+    time: new Date(0).toISOString(),
+    requestId: "00000000-0000-4000-8000-000000000000",
+    route: "/mcp",
+    address: "127.0.0.1",
+    principal: { issuer: "https://login.example.com", subject: "u-1001", groups: ["staff"], scopes: ["mcp"] },
+    authenticatedBy: "jwt",
+    method: "tools/call",
+    era: "modern",
+    version: "2026-07-28",
+    target: { kind: "tool", name: "transfer" },
+    policy: "tools",
+    outcome: "complete",
+    credential: "bearer",
+    upstreamStatus: 200,
+    latencyMs: 3,
+  };
+  const requestedSchema = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
+  const params = { mode: "form", message: "Transfer 50 to acct-9?", requestedSchema };
+  const doc = scan(Buffer.from(JSON.stringify({ q: { method: "elicitation/create", params } })), LIMITS);
+  const questions = parseQuestions(doc, doc.root);
+  await compare("audit of one request", 20_000, [
+    { name: "plain call: what the client declares", run: () => auditDeclared(declared) },
+    { name: "a question goes out: digests of one form", run: () => auditQuestions(doc, questions) },
+    {
+      name: "a plain record with that as JSON",
+      run: () => JSON.stringify({ ...plain, ...auditDeclared(declared) }),
+    },
+    { name: "a plain record as JSON", run: () => JSON.stringify({ ...plain }) },
   ]);
 }

@@ -63,13 +63,26 @@ export const adminRecord = z.strictObject({
   type: z.literal("admin").describe("Tells a record from other lines."),
   time: instant().describe("When it was done, RFC 3339 in UTC."),
   requestId: text(128).describe("As in `X-Request-Id` of the answer."),
-  address: text(64).describe("Where the request came from."),
+  address: text(64)
+    .exactOptional()
+    .describe("Where the request came from, unless the connection was gone by then."),
   action: z
-    .enum(["revoke", "unrevoke", "grant", "ungrant", "approve", "deny", "forget", "unknown"])
+    .enum([
+      "revoke",
+      "unrevoke",
+      "grant",
+      "ungrant",
+      "approve",
+      "deny",
+      "forget",
+      "signin",
+      "signout",
+      "unknown",
+    ])
     .describe("What was done or tried; `unknown` where the token was refused before anybody looked."),
   outcome: z.enum(["done", "refused", "failed"]).describe("What came of it."),
   cause: z
-    .enum(["token", "order", "full", "busy", "store_unavailable", "not_found"])
+    .enum(["token", "order", "full", "busy", "store_unavailable", "not_found", "origin", "attempts"])
     .exactOptional()
     .describe("Of what was refused or failed: why."),
   entry: entry.exactOptional().describe("What was set, taken back or decided."),

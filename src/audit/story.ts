@@ -179,7 +179,7 @@ function deedOf({
   const by = typeof entry?.by === "string" ? `, by ${show(entry.by)}` : "";
   const reason = typeof entry?.reason === "string" ? `, reason ${show(entry.reason)}` : "";
   return [
-    `operator${by} from ${show(address)}: ${action}${reason}`,
+    `operator${by}${address === undefined ? "" : ` from ${show(address)}`}: ${action}${reason}`,
     ...detail("request", requestId),
     `ended: ${outcome}${cause === undefined ? "" : `, cause ${cause}`}`,
   ];

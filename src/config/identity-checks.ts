@@ -4,6 +4,7 @@
  */
 import { isLoopback, parseUrl } from "./addresses.ts";
 import type { Step } from "./json-schema.ts";
+import { holdEverybody } from "./networks.ts";
 import type { Report, Sound } from "./report.ts";
 
 const CERTIFICATES = ["authentication", "clientCertificates"];
@@ -131,6 +132,19 @@ function checkWays({ authentication }: Sound, report: Report): void {
   }
 }
 
+/** Two halves of the internet are all of it. */
+function checkLists({ authentication }: Sound, report: Report): void {
+  const { clientCertificates, forwarded } = authentication ?? {};
+  for (const [list, path] of [
+    [clientCertificates?.header?.from, [...CERTIFICATES, "header", "from"]],
+    [forwarded?.assertion?.from, [...FORWARDED, "assertion", "from"]],
+    [forwarded?.headers?.from, [...FORWARDED, "headers", "from"]],
+  ] as const) {
+    if (list === undefined || !holdEverybody(list)) continue;
+    report.problem(path, "holds everybody, all entries together, allowed the addresses of the proxies");
+  }
+}
+
 function named(text: string | undefined, path: readonly Step[]): Named[] {
   return text === undefined ? [] : [{ text, path }];
 }
@@ -149,4 +163,5 @@ export function checkIdentity(sections: Sound, report: Report): void {
   checkNames(sections, report);
   checkHeaders(sections, report);
   checkWays(sections, report);
+  checkLists(sections, report);
 }

@@ -35,6 +35,31 @@ export function networkFault(text: string): NetworkFault | undefined {
   return hasHostBits(network) ? "host_bits" : undefined;
 }
 
+/** What hosts can have as an address, first and last: without that, nobody is left out who could call. */
+const UNICAST = {
+  ipv4: ["1.0.0.0", "223.255.255.255"],
+  ipv6: ["2000::", "3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"],
+} as const;
+
+/** Whether entries hold everybody together, though none of them does. Entries with a fault count for nothing. */
+export function holdEverybody(entries: readonly string[]): boolean {
+  return (["ipv4", "ipv6"] as const).some((family) => {
+    const [first, last] = [numberOf(UNICAST[family][0], family), numberOf(UNICAST[family][1], family)];
+    const ranges = entries.flatMap((entry) => {
+      const network = readNetwork(entry);
+      if (network?.family !== family) return [];
+      const begin = numberOf(network.address, family);
+      return [{ begin, end: begin + (1n << BigInt((family === "ipv4" ? 32 : 128) - network.prefix)) }];
+    });
+    let next = first;
+    for (const { begin, end } of ranges.sort((a, b) => (a.begin < b.begin ? -1 : 1))) {
+      if (begin > next) break;
+      if (end > next) next = end;
+    }
+    return next > last;
+  });
+}
+
 /** Whether an address is in a list. @throws Error for an entry that is no address and no network */
 export function compileNetworks(entries: readonly string[]): (address: string) => boolean {
   // One list for each: a wide network of IPv6 would hold all of IPv4, too.

@@ -45,6 +45,24 @@ function checkClaims({ authentication }: Sound, report: Report): void {
   }
 }
 
+/** Warns of an issuer whose signed and opaque tokens name people by different claims, since by either they are the same principals. */
+function checkMappings({ authentication }: Sound, report: Report): void {
+  if (authentication === undefined) return;
+  const { issuers, introspection = [] } = authentication;
+  for (const [index, { issuer, claims }] of introspection.entries()) {
+    const signed = issuers.find((other) => other.issuer === issuer)?.claims;
+    if (signed === undefined) continue;
+    for (const name of ["subject", "absentSubject", "tenant"] as const) {
+      const [one = "refuse", other = "refuse"] = [claims[name], signed[name]];
+      if (one === other) continue;
+      report.warning(
+        ["authentication", "introspection", index, "claims", name],
+        "is not the one of the same issuer in authentication.issuers: whoever has here the name that somebody else has there is the same principal",
+      );
+    }
+  }
+}
+
 /** Warns of anonymous use where more than one person is to be expected. A listener open to others has its warning already. */
 function checkAnonymous({ authentication, server }: Sound, report: Report): void {
   if (authentication?.mode !== "anonymous" || report.lost(["authentication", "mode"])) return;
@@ -84,6 +102,7 @@ function checkSubjects({ authorization }: Sound, report: Report): void {
 /** All checks of how many principals there can be. */
 export function checkPrincipals(sections: Sound, report: Report): void {
   checkClaims(sections, report);
+  checkMappings(sections, report);
   checkAnonymous(sections, report);
   checkSubjects(sections, report);
 }

@@ -112,9 +112,22 @@ function configured({ issuers, introspection, clientCertificates, forwarded }: A
   return CREDENTIAL_KINDS.filter((kind) => has[kind]);
 }
 
+const SECTIONS = { jwt: "issuers", introspection: "introspection", forwarded: "forwarded" } as const;
+
+/** Kinds that no route takes. A certificate may still be what a token is bound to. */
+function checkUnused(known: readonly string[], routes: Sound["routes"], report: Report): void {
+  if (routes === undefined || routes.length === 0 || report.lost(["routes"])) return;
+  const taken = new Set(routes.flatMap(({ authentication }) => authentication?.accept ?? known));
+  for (const kind of ["jwt", "introspection", "forwarded"] as const) {
+    if (!known.includes(kind) || taken.has(kind)) continue;
+    report.warning(["authentication", SECTIONS[kind]], `is not used: no route accepts ${kind}`);
+  }
+}
+
 function checkAccepted({ authentication, routes }: Sound, report: Report): void {
   if (authentication === undefined || report.lost(["authentication"])) return;
   const known = configured(authentication);
+  checkUnused(known, routes, report);
   for (const [index, { authentication: own }] of (routes ?? []).entries()) {
     const at = (...more: Step[]): Step[] => ["routes", index, "authentication", ...more];
     for (const [place, kind] of (own?.accept ?? []).entries()) {

@@ -109,6 +109,36 @@ t.test("without an issuer of tokens there may be others to ask", async (t) => {
   t.match((await load(t, only("mode: required\n"))).problems.join(), /names no issuer/);
 });
 
+t.test("a list may not hold everybody, in however many pieces", async (t) => {
+  const problems = async (...from: string[]) =>
+    (await load(t, WITH(PLAIN("").replace("[10.0.0.1]", `["${from.join('", "')}"]`)))).problems;
+  for (const from of [
+    ["0.0.0.0/1", "128.0.0.0/1"],
+    ["128.0.0.0/1", "10.0.0.1", "64.0.0.0/2", "0.0.0.0/2"],
+    ["0.0.0.0/1", "128.0.0.0/2", "192.0.0.0/3"],
+    ["::/1", "8000::/1"],
+    ["2000::/3"],
+    ["fd00::1", "3000::/4", "2000::/4"],
+  ]) {
+    t.match(
+      await problems(...from),
+      [/forwarded\.headers\.from: holds everybody, all entries together/],
+      from.join(),
+    );
+  }
+  for (const from of [
+    ["0.0.0.0/1", "128.0.0.0/2", "192.0.0.0/4"],
+    ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"],
+    ["2000::/4"],
+  ]) {
+    t.same(await problems(...from), [], from.join());
+  }
+  const header = BY_PROXY.replace("[10.0.0.1]", "[2000::/3]");
+  t.match((await load(t, WITH(header))).problems, [/clientCertificates\.header\.from: holds everybody/]);
+  const assertion = ASSERTION("from: [2000::/3]");
+  t.match((await load(t, WITH(assertion))).problems, [/assertion\.from: holds everybody/]);
+});
+
 t.test("all problems at once", async (t) => {
   const { problems } = await load(t, WITH(HEADER("") + PLAIN("client: x-user, tenant: x-user")));
   t.equal(problems.length, 3, problems.join("\n"));

@@ -164,4 +164,19 @@ t.test("warnings", async (t) => {
     );
   t.notMatch(await said(policy("https://opaque.example.com")), /fits no issuer/);
   t.match(await said(policy("https://other.example.com")), /fits no issuer/);
+  t.match(
+    await said(ROUTE("{ accept: [jwt] }")),
+    /authentication\.introspection: is not used: no route accepts introspection/,
+  );
+  t.match(await said(ROUTE("{ accept: [introspection] }")), /authentication\.issuers: is not used/);
+  t.notMatch(await said(ROUTE("{ accept: [jwt, introspection] }")), /is not used/);
+  const both = (claims: string) => INTROSPECTION(entry(`, claims: ${claims}`, "https://login.example.com"));
+  t.match(
+    await said(both("{ subject: username }")),
+    /introspection\[0\]\.claims\.subject: is not the one of the same issuer/,
+  );
+  t.match(await said(both("{ tenant: tid }")), /introspection\[0\]\.claims\.tenant: is not the one/);
+  t.match(await said(both("{ absentSubject: client }")), /claims\.absentSubject: is not the one/);
+  t.notMatch(await said(both("{ absentSubject: refuse, client: [azp] }")), /is not the one/);
+  t.notMatch(await said(INTROSPECTION(entry(", claims: { subject: username }"))), /is not the one/);
 });

@@ -9,8 +9,8 @@ import { Refusal } from "../errors.ts";
 import { toolErrorBody } from "../http/respond.ts";
 import type { Gateway } from "../opened-gateway.ts";
 import { keep } from "../response.ts";
+import { ToolErrorRejection } from "../round-trip/rejection.ts";
 import { sealConsent } from "../round-trip/result.ts";
-import { ToolErrorRejection } from "../round-trip/retry.ts";
 import type { Consent } from "./consent.ts";
 import type { ApprovalQuestion } from "./question.ts";
 

@@ -17,7 +17,7 @@ import { Journey } from "../journey.ts";
 import { serveSession } from "../legacy.ts";
 import type { Log } from "../log.ts";
 import type { Gateway } from "../opened-gateway.ts";
-import { ToolErrorRejection } from "../round-trip/retry.ts";
+import { ToolErrorRejection } from "../round-trip/rejection.ts";
 import type { Settings } from "../settings.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
 import { KEY_SET_PATH } from "../upstream/assertion-keys.ts";

@@ -8,19 +8,20 @@ import { auditBrought, auditChain } from "../audit/record.ts";
 import { checkBinding, requestIdDigest } from "../binding.ts";
 import type { Ask, Call } from "../call.ts";
 import { checkStillAllowed } from "../capability/check.ts";
-import { type Claims, EnvelopeError, type EnvelopeFault } from "../envelope/format.ts";
+import { type Claims, EnvelopeError } from "../envelope/format.ts";
 import { openToken, readToken } from "../envelope/open.ts";
 import { Refusal } from "../errors.ts";
 import type { Journey } from "../journey.ts";
 import { digestParams } from "../json/canonical.ts";
 import { type Edit, editObject } from "../json/splice.ts";
 import type { Sealing } from "../keyring.ts";
-import { actionsIn, agreesToAll, checkAnswers } from "../mcp/answers.ts";
+import { actionsIn, checkAnswers } from "../mcp/answers.ts";
 import { MRTR_METHODS } from "../mcp/methods.ts";
 import type { Overrides } from "../overrides/overrides.ts";
 import type { Chain } from "../overrides/table.ts";
 import { principalDigest } from "../principal/principal.ts";
 import { type RedemptionStore, StoreUnavailable } from "../redemption/store.ts";
+import { dropMembers, type Reprompt, refuseState, rejection, rejectState } from "./rejection.ts";
 
 /** What opening and sealing need besides the call. */
 export interface RoundTripContext extends Sealing {
@@ -40,8 +41,7 @@ export interface RoundTripContext extends Sealing {
 /** What the request turned out to be, and the edits that make it fit for the upstream. */
 export type Retry =
   | { readonly kind: "first"; readonly edits: readonly Edit[] }
-  /** A bad state under `rejection: reprompt`: goes on as a fresh call. `fault` is for audit. */
-  | { readonly kind: "reprompt"; readonly edits: readonly Edit[]; readonly fault: EnvelopeFault }
+  | Reprompt
   | {
       readonly kind: "retry";
       readonly edits: readonly Edit[];
@@ -49,9 +49,6 @@ export type Retry =
       /** What the user did with each question that was answered; for audit. */
       readonly answers: readonly string[];
     };
-
-/** A refusal that a caller of a tool gets as a result: a bad state with `rejection: tool-error`, and the user's no. */
-export class ToolErrorRejection extends Refusal {}
 
 /**
  * Opens and checks everything a retry brings; spends nothing.
@@ -209,13 +206,6 @@ export function presented(call: Call): Parameters<typeof checkBinding>[1] {
   };
 }
 
-/** Edits that take members out of `params`, where they stand there. */
-function dropMembers(call: Call, names: readonly string[]): Edit[] {
-  const { doc, params } = call;
-  const remove = new Set(names.filter((name) => doc.get(params, name) !== undefined));
-  return params === undefined || remove.size === 0 ? [] : editObject(doc, params, { remove });
-}
-
 /** Answers to questions that no sealed state says were asked. */
 function answersAlone(call: Call): Retry {
   switch (call.journey.route.config.roundTrip.answersWithoutState) {
@@ -226,30 +216,4 @@ function answersAlone(call: Call): Retry {
     case "forward":
       return { kind: "first", edits: dropMembers(call, ["requestState"]) };
   }
-}
-
-/**
- * The three channels for a bad state: the frozen error, a tool result, or asking again.
- * @throws Refusal but for the last
- */
-export function rejectState(call: Call, fault: EnvelopeFault): Retry {
-  if (call.journey.route.config.roundTrip.rejection === "reprompt" && !refusesAnything(call)) {
-    return { kind: "reprompt", edits: dropMembers(call, ["requestState", "inputResponses"]), fault };
-  }
-  throw rejection(call, fault);
-}
-
-/** A bad state, in the channel of the route. */
-export function rejection({ journey, message }: Call, fault: EnvelopeFault): Refusal {
-  const toTheModel =
-    journey.route.config.roundTrip.rejection === "tool-error" && message.method === "tools/call";
-  return toTheModel ? new ToolErrorRejection("invalid_request_state", fault) : refuseState(fault);
-}
-
-const refuseState = (fault: EnvelopeFault): Refusal => new Refusal("invalid_request_state", fault);
-
-/** Somebody who said no must not be asked again by a trick; answers that cannot be read count as a no. */
-function refusesAnything(call: Call): boolean {
-  const answers = call.doc.present(call.params, "inputResponses");
-  return answers !== undefined && !agreesToAll(call.doc, answers);
 }

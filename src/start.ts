@@ -5,12 +5,14 @@ import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { serveVerbs } from "./admin/verbs.ts";
 import { openApprovals } from "./approval/open.ts";
+import type { AdminRecord } from "./audit/admin-record.ts";
 import type { AuditLog } from "./audit/sinks.ts";
 import { Needs } from "./capability/needs.ts";
 import type { Listen } from "./config/addresses.ts";
 import type { LoadedConfig } from "./config/load.ts";
 import { createReloader } from "./config/reload.ts";
 import type { Config } from "./config/schema.ts";
+import { Console } from "./console/console.ts";
 import { randomPool } from "./envelope/seal.ts";
 import { buildAdmin } from "./health.ts";
 import type { ClientTimeouts } from "./http/connections.ts";
@@ -126,6 +128,11 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       auditLosses: () => inForce.settings.gateway.audit.losses(),
     });
     const { audit, stdout } = surroundings;
+    const operatorConsole = new Console({
+      wanted: () => (opened?.settings.loaded.config ?? config).admin?.console === true,
+      token: () => (opened?.settings.loaded ?? loaded).secrets.adminToken,
+      ...{ random, now, log },
+    });
     const shared = {
       log,
       now,
@@ -144,6 +151,7 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
       keySets,
       audit,
       stdout,
+      recorder: operatorConsole.recorder,
     };
     const inForce = await InForce.open(loaded, shared);
     opened = inForce;
@@ -167,16 +175,29 @@ export async function start(loaded: LoadedConfig, surroundings: Surroundings): P
         },
         timeouts: surroundings.timeouts,
       });
+      const deeds = { write: (record: AdminRecord) => inForce.settings.gateway.audit.write(record) };
       serveVerbs(admin, {
         desk: overrides,
         approvals,
         needs,
         routes: () => inForce.settings.loaded.config.routes.map((route) => route.path),
         token: () => inForce.settings.loaded.secrets.adminToken,
-        audit: { write: (record) => inForce.settings.gateway.audit.write(record) },
+        sessions: () => operatorConsole.sessions,
+        audit: deeds,
         log,
         now,
       });
+      operatorConsole.serve(admin, {
+        audit: deeds,
+        state: {
+          config: () => inForce.settings.loaded.config,
+          ...{ keys, store, overrides, now, draining: server.draining },
+          issuers: () => keySets.reports(),
+          auditLosses: () => inForce.settings.gateway.audit.losses(),
+          shedding: () => load.shedding,
+        },
+      });
+      inForce.onReplaced(() => operatorConsole.follow());
       closers.splice(closers.length - 1, 0, () => admin.close());
       adminUrl = await listen(admin, place, "http");
       own.push(placeOf(admin));

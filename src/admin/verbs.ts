@@ -8,7 +8,6 @@ import { ShelfUnavailable } from "../approval/shelf.ts";
 import type { AdminAction, AdminRecord } from "../audit/admin-record.ts";
 import type { Needs } from "../capability/needs.ts";
 import { parseDuration } from "../config/units.ts";
-import { JsonError, scan } from "../json/scan.ts";
 import { type Log, logError } from "../log.ts";
 import type { Grant, Revocation } from "../overrides/entry.ts";
 import { OrderRefused, parseGrantOrder, parseRevocationOrder } from "../overrides/orders.ts";
@@ -20,10 +19,11 @@ import {
 } from "../overrides/overrides.ts";
 import { present } from "../overrides/shown.ts";
 import { addApprovalVerbs } from "./approval-verbs.ts";
-import { carriesToken } from "./token.ts";
+import { deedRecorder } from "./deeds.ts";
+import { addGuard } from "./guard.ts";
+import { addJsonParser } from "./json-body.ts";
+import type { Sessions } from "./sessions.ts";
 
-const MAX_BODY_BYTES = 16 * 1024;
-const MAX_DEPTH = 8;
 const WHO = "admin";
 const NO_ROUTE = "route is the path of no route of this gateway";
 
@@ -36,6 +36,8 @@ export interface VerbSources {
   readonly routes: () => readonly string[];
   /** The token in force; undefined where there is none, and then there are no verbs. */
   readonly token: () => string | undefined;
+  /** Of the console; undefined while that is off. */
+  readonly sessions: () => Sessions | undefined;
   readonly audit: { write(record: AdminRecord): void };
   readonly log: Log;
   /** Milliseconds since the epoch. */
@@ -55,48 +57,11 @@ export function serveVerbs(app: FastifyInstance, sources: VerbSources): void {
 
 function addVerbs(
   scope: FastifyInstance,
-  { desk, approvals, needs, routes, token, audit, log, now }: VerbSources,
+  { desk, approvals, needs, routes, token, sessions, audit, log, now }: VerbSources,
 ): void {
-  const record = (request: FastifyRequest, action: AdminAction, rest: Partial<AdminRecord>): void => {
-    const { id: requestId, ip: address } = request;
-    audit.write({
-      type: "admin",
-      time: new Date(now()).toISOString(),
-      requestId,
-      address,
-      action,
-      outcome: "done",
-      ...rest,
-    });
-  };
-  // On the scope's routes, not on a path: a path has many spellings.
-  scope.addHook("onRequest", async (request, reply) => {
-    const wanted = token();
-    if (wanted === undefined) return reply.code(404).send({ error: "not found" });
-    reply.header("x-request-id", request.id);
-    if (carriesToken(request.headers.authorization, wanted)) return;
-    record(request, "unknown", { outcome: "refused", cause: "token" });
-    log.warn({ requestId: request.id, address: request.ip }, "admin token missing or wrong");
-    return reply
-      .code(401)
-      .header("www-authenticate", "Bearer")
-      .send({ error: "the token of admin.token is needed, as Authorization: Bearer" });
-  });
-  scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser(
-    "application/json",
-    { parseAs: "buffer", bodyLimit: MAX_BODY_BYTES },
-    (_request, body, done) => {
-      try {
-        const doc = scan(body as Buffer, { bytes: MAX_BODY_BYTES, depth: MAX_DEPTH });
-        done(null, doc.value(doc.root));
-      } catch (error) {
-        done(
-          error instanceof JsonError ? new OrderRefused("the body is not one JSON object") : (error as Error),
-        );
-      }
-    },
-  );
+  const record = deedRecorder(audit, now);
+  addGuard(scope, { token, sessions, record, log });
+  addJsonParser(scope);
 
   const change = async (
     request: FastifyRequest,

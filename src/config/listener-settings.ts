@@ -3,6 +3,7 @@ import * as z from "zod";
 import {
   duration,
   fileRef,
+  flag,
   hostAuthority,
   list,
   listen,
@@ -99,4 +100,7 @@ export const admin = z.strictObject({
     .describe(
       "Opens the verbs under /v1/, which revoke and grant: at least 16 characters. Without it there are none.",
     ),
+  console: flag()
+    .default(false)
+    .describe("Serves a page under /console/ that shows what happens here. Opens with the token."),
 });

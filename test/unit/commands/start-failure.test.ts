@@ -6,7 +6,7 @@ import type { Config } from "../../../src/config/schema.ts";
 const quick = quickConfig("http://a/mcp");
 const config: Config = {
   ...quick,
-  admin: { listen: { host: "127.0.0.2", port: 8080 }, readiness: { store: "optional" } },
+  admin: { listen: { host: "127.0.0.2", port: 8080 }, readiness: { store: "optional" }, console: false },
   audit: { ...quick.audit, sinks: [{ type: "stdout" }, { type: "file", path: "/a/b" }] },
 };
 const system = (code: string, more: object) =>

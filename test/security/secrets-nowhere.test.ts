@@ -1,7 +1,7 @@
 /** Secrets of clients and operators: states, tokens, answers, arguments, passwords. What servers say is in the file beside. */
 import { generateKeyPairSync } from "node:crypto";
 import t from "tap";
-import { PUBLIC_URL, startGateway } from "../support/gateway.ts";
+import { meta, PUBLIC_URL, startGateway } from "../support/gateway.ts";
 import { startTokenServer } from "../support/token-server.ts";
 import { adminPages, headers, MARK, plant, secret } from "./planted.ts";
 import { rawExchange } from "./raw.ts";
@@ -48,6 +48,62 @@ t.test("rounds, good and bad", async (t) => {
   t.equal((await retry(yes)).json.error.data.reason, "already_redeemed");
   await search(t);
 });
+
+t.test(
+  "questions of every kind: their keys, texts, forms and addresses are on record as digests only",
+  async (t) => {
+    const keys = [secret(), secret(), secret(), secret()];
+    const field = { type: "string", title: secret(), description: secret() };
+    const questions = [
+      {
+        method: "elicitation/create",
+        params: {
+          message: secret(),
+          requestedSchema: { type: "object", properties: { [secret()]: field } },
+        },
+      },
+      {
+        method: "elicitation/create",
+        params: { mode: "url", message: secret(), url: `https://pay.example/${secret()}?k=${secret()}` },
+      },
+      {
+        method: "sampling/createMessage",
+        params: {
+          messages: [{ role: "user", content: { type: "text", text: secret() } }],
+          systemPrompt: secret(),
+          maxTokens: 5,
+        },
+      },
+      { method: "roots/list" },
+    ];
+    const inputRequests = Object.fromEntries(questions.map((question, at) => [keys[at], question]));
+    scene.upstream.script = answers(
+      JSON.stringify({ resultType: "input_required", requestState: secret(), inputRequests }),
+    );
+    const _meta = meta({ elicitation: { form: {}, url: {} }, sampling: {}, roots: {} });
+    const asked = await call("tools/call", { _meta });
+    const requestState: string = asked.json.result.requestState;
+    t.match(gateway.audit.at(-1), {
+      questions: [{ kind: "form" }, { kind: "url" }, { kind: "sampling" }, { kind: "roots" }],
+    });
+    scene.upstream.script = answers('{"resultType":"complete","content":[]}');
+    const inputResponses = {
+      [keys[0] ?? ""]: { action: "accept", content: { [secret()]: secret() } },
+      [keys[1] ?? ""]: { action: "decline" },
+      [keys[2] ?? ""]: {
+        ...{ role: "assistant", model: secret(), stopReason: "endTurn" },
+        content: { type: "text", text: secret() },
+      },
+      [keys[3] ?? ""]: { roots: [{ uri: `file:///${secret()}`, name: secret() }] },
+    };
+    keep(await call("tools/call", { _meta, requestState, inputResponses }));
+    t.match(gateway.audit.at(-1), {
+      replay: "first_use",
+      answers: ["accept", "decline", "result", "result"],
+    });
+    await search(t);
+  },
+);
 
 t.test("refused requests", async (t) => {
   const id = JSON.stringify(secret());

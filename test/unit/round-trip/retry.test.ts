@@ -24,6 +24,7 @@ function present(state: string): { readonly cause: string; readonly objects: num
   const journey = {
     route: { config: { path: "/mcp", upstream: { url: "http://u/" }, roundTrip: { rejection: "error" } } },
     principal: { anonymous: true, groups: [], scopes: [] },
+    draft: {},
   };
   const message = { method: "tools/call", id: "1" };
   const call = { doc, params: doc.get(doc.root, "params"), message, journey, version: "v" };

@@ -11,6 +11,7 @@ import { type Log, withoutQuery } from "../log.ts";
 import type { Authentication } from "../upstream/client-authentication.ts";
 import { IssuerUnavailable } from "./credential.ts";
 import { BrokenAnswer, MAX_ANSWER_BYTES, parseAnswer } from "./introspection-answer.ts";
+import { Lane } from "./introspection-rest.ts";
 import { TokenCache } from "./token-cache.ts";
 
 /** Answers that are remembered: of active tokens, and of others, so that made-up ones push out none that is good. */
@@ -18,12 +19,12 @@ const MAX_ACTIVE = 10_000;
 const MAX_INACTIVE = 2_000;
 /** A token that is not active may become so (a replica of the issuer that is behind); it is asked for again soon. */
 const INACTIVE_MS = 10_000;
-/** Calls under way at once; further tokens are told to come again. */
-const MAX_CALLS = 64;
+/** Calls under way at once, and of these for tokens that nobody knows; further tokens are told to come again. */
+const MAX_CALLS = 80;
+const MAX_UNKNOWN_CALLS = 64;
+/** How long it is known of a token that it was good. */
+const KNOWN_MS = 3_600_000;
 const TIMEOUT_MS = 5_000;
-/** Failures in a row after which the endpoint is left alone, and for how long: first and longest, in milliseconds. */
-const FAILURES = 3;
-const REST = { first: 1_000, longest: 30_000 };
 
 /** What became of a call, for metrics: `active`, `inactive`, or why there is no answer. */
 export type IntrospectionOutcome =
@@ -84,12 +85,9 @@ export class IntrospectionEndpoint<Judged> {
   readonly #active = new TokenCache<Remembered<Judged>>(MAX_ACTIVE);
   readonly #inactive = new TokenCache<Remembered<Judged>>(MAX_INACTIVE);
   readonly #calls = new Map<string, Promise<Judged | undefined>>();
-  /** In a row. */
-  #failures = 0;
-  /** The last rest, in milliseconds. */
-  #rest = 0;
-  #restsUntil = 0;
-  #probing = false;
+  /** Tokens that were active when they were last asked about. */
+  readonly #good = new TokenCache<{ readonly expires: number }>(MAX_ACTIVE);
+  readonly #lanes = { known: new Lane(), unknown: new Lane() };
 
   /** @param judge must not throw */
   constructor(options: EndpointOptions, judge: (claims: JWTPayload, token: string) => Judged) {
@@ -119,9 +117,11 @@ export class IntrospectionEndpoint<Judged> {
     return call;
   }
 
-  /** False while the endpoint is left alone. */
+  /** False while the endpoint is left alone, whoever asks. */
   available(): boolean {
-    return !this.#resting(this.#options.now());
+    const { known, unknown } = this.#lanes;
+    const now = this.#options.now();
+    return !unknown.isResting(now) || (this.#good.size > 0 && !known.isResting(now));
   }
 
   close(): void {
@@ -129,66 +129,56 @@ export class IntrospectionEndpoint<Judged> {
     this.#agent.destroy().catch(() => undefined);
   }
 
-  #resting(now: number): boolean {
-    // A clock that was set back ends the rest as well.
-    const left = this.#restsUntil - now;
-    return left > 0 && left <= REST.longest;
-  }
-
   async #call(token: string, digest: string, now: number): Promise<Judged | undefined> {
-    const refused: IntrospectionOutcome | undefined =
-      this.#resting(now) || (this.#probing && this.#failures >= FAILURES)
-        ? "resting"
-        : this.#calls.size >= MAX_CALLS
-          ? "busy"
-          : undefined;
+    const { known, unknown } = this.#lanes;
+    const lane = this.#good.get(digest, now) === undefined ? unknown : known;
+    const isFull = this.#calls.size >= MAX_CALLS || (lane === unknown && lane.calls >= MAX_UNKNOWN_CALLS);
+    const refused: IntrospectionOutcome | undefined = !lane.mayAsk(now)
+      ? "resting"
+      : isFull
+        ? "busy"
+        : undefined;
     if (refused !== undefined) {
       this.#options.count?.(refused);
       throw new IssuerUnavailable(`introspection_${refused}`);
     }
-    this.#probing = true;
-    const call = this.#askAnew(token, digest, now).finally(() => {
+    lane.calls += 1;
+    const call = this.#askAnew(token, digest, now, lane).finally(() => {
       this.#calls.delete(digest);
-      this.#probing = this.#calls.size > 0;
+      lane.calls -= 1;
     });
     this.#calls.set(digest, call);
     return await call;
   }
 
-  async #askAnew(token: string, digest: string, askedAt: number): Promise<Judged | undefined> {
+  async #askAnew(token: string, digest: string, askedAt: number, lane: Lane): Promise<Judged | undefined> {
     const { count, cache } = this.#options;
     try {
       const claims = await this.#post(token);
-      this.#failures = 0;
-      this.#rest = 0;
+      lane.succeeded();
       const judged = claims === undefined ? undefined : this.#judge(claims, token);
       count?.(claims === undefined ? "inactive" : "active");
       if (judged === undefined || claims === undefined) {
+        this.#good.delete(digest);
         this.#inactive.set(digest, { judged, askedAt, expires: askedAt + Math.min(cache, INACTIVE_MS) });
         return judged;
       }
       const { exp } = claims;
       const ends = Number.isFinite(exp) ? Number(exp) * 1000 : Number.POSITIVE_INFINITY;
+      this.#good.set(digest, { expires: Math.min(askedAt + KNOWN_MS, ends) });
       this.#active.set(digest, { judged, askedAt, expires: Math.min(askedAt + cache, ends) });
       return judged;
     } catch (error) {
       if (!(error instanceof CallFailed)) throw error;
-      this.#fail(error);
+      this.#fail(error, lane);
       throw new IssuerUnavailable(`introspection_${error.outcome}`);
     }
   }
 
-  #fail({ outcome, details, counts }: CallFailed): void {
+  #fail({ outcome, details, counts }: CallFailed, lane: Lane): void {
     const { issuer, url, log, now, count } = this.#options;
     count?.(outcome);
-    const at = now();
-    let rest = 0;
-    if (counts) this.#failures += 1;
-    // Calls that were under way together and fail together are one failure: only the first begins a rest.
-    if (counts && this.#failures >= FAILURES && !this.#resting(at)) {
-      rest = this.#rest = Math.min(REST.longest, this.#rest * 2 || REST.first);
-      this.#restsUntil = at + rest;
-    }
+    const rest = counts ? lane.failed(now()) : 0;
     const line = { issuer, url: withoutQuery(url), fault: outcome, ...details, restsMs: rest };
     log.warn(line, "token introspection failed");
   }

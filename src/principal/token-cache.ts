@@ -52,6 +52,10 @@ export class TokenCache<Entry extends Remembered> {
     }
   }
 
+  delete(digest: string): void {
+    this.#entries.delete(digest);
+  }
+
   get size(): number {
     return this.#entries.size;
   }

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { text as readAll } from "node:stream/consumers";
 import * as z from "zod";
+import { errorCode } from "../error-code.ts";
 import { Refusal } from "../errors.ts";
 import { JsonError, type JsonText, scan } from "../json/scan.ts";
 import { type NotificationMessage, parseClientMessage, type RequestMessage } from "../mcp/message.ts";
@@ -141,7 +142,7 @@ async function content(given: string, option: string): Promise<string> {
   try {
     return await readFile(given.slice(1), "utf8");
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown cause";
+    const code = errorCode(error) ?? "unknown cause";
     throw new UsageError(`${option}: the file cannot be read: ${code}`);
   }
 }

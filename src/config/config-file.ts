@@ -1,6 +1,7 @@
 /** The configuration file itself: its bytes, or why they cannot be had. */
 import { constants } from "node:fs";
 import { open, readFile } from "node:fs/promises";
+import { errorCode } from "../error-code.ts";
 
 const MAX_FILE_BYTES = 16 * 1_048_576;
 /** A named pipe would otherwise block until somebody writes, and with it a thread that the process waits for at its end. */
@@ -27,7 +28,7 @@ export async function readConfigFile(file: string): Promise<Buffer> {
   try {
     return HANDED_OVER.test(file) ? await readFile(file) : await readRegular(file);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const code = errorCode(error) ?? "";
     const cause =
       error instanceof ConfigFileError ? error.message : (CAUSES[code] ?? (code || "unknown cause"));
     throw new ConfigFileError(`cannot read ${file}: ${cause}`, { cause: error });

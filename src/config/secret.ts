@@ -5,6 +5,7 @@
  */
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
+import { errorCode } from "../error-code.ts";
 import type { Secret } from "./schema.ts";
 
 const MAX_FILE_BYTES = 1_048_576;
@@ -57,7 +58,7 @@ export async function loadFile(path: string): Promise<Material> {
     }
   } catch (error) {
     if (error instanceof SecretError) throw error;
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const code = errorCode(error) ?? "";
     throw new SecretError(CAUSES[code] ?? "the file cannot be read");
   }
 }

@@ -3,6 +3,7 @@
  * redirect is followed, and nothing the server says is repeated in a message.
  */
 import { Agent, request } from "undici";
+import { errorCode } from "../error-code.ts";
 import { Refusal } from "../errors.ts";
 import { JsonError, type JsonText, type Node, scan } from "../json/scan.ts";
 import { withoutQuery } from "../log.ts";
@@ -179,7 +180,7 @@ function told(error: unknown, at: string, late: boolean, timeout: number): unkno
   if (error instanceof JsonError || error instanceof Refusal || error instanceof EventStreamError) {
     return new Unsuitable(`${at}: answers, but not with JSON-RPC as MCP has it, so it is no MCP endpoint`);
   }
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = errorCode(error) ?? "";
   if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") {
     return new Unsuitable(`${at}: an answer is larger than ${MAX_ANSWER_BYTES / 1_048_576} MiB`);
   }

@@ -7,6 +7,7 @@
 import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
 import { BlockList, isIP } from "node:net";
 import { Agent, request } from "undici";
+import { errorCode } from "../error-code.ts";
 import { withoutQuery } from "../log.ts";
 
 /** Largest document read; real key sets are below 20 KiB. */
@@ -74,7 +75,7 @@ export function createDocumentReader(timeout: number, resolve: Resolve = lookup)
         if (error instanceof DocumentError) {
           throw new DocumentError(error.fault, { ...error.details, ...at }, error.cause);
         }
-        const code = deadline.aborted ? undefined : codeOf(error);
+        const code = deadline.aborted ? undefined : errorCode(error);
         const details = code === undefined ? at : { ...at, code };
         throw new DocumentError(deadline.aborted ? "timeout" : faultOf(error), details, error);
       }
@@ -111,12 +112,8 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-}
-
 function faultOf(error: unknown): DocumentFault {
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code === NOT_PUBLIC) return "address";
   if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") return "too_large";
   return code?.endsWith("TIMEOUT") === true ? "timeout" : "unreachable";

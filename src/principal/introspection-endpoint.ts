@@ -7,6 +7,7 @@
 import { createHash } from "node:crypto";
 import type { JWTPayload } from "jose";
 import { Agent, request } from "undici";
+import { errorCode } from "../error-code.ts";
 import { type Log, withoutQuery } from "../log.ts";
 import type { Authentication } from "../upstream/client-authentication.ts";
 import { IssuerUnavailable } from "./credential.ts";
@@ -211,7 +212,7 @@ export class IntrospectionEndpoint<Judged> {
     } catch (error) {
       if (error instanceof CallFailed) throw error;
       if (error instanceof BrokenAnswer) throw new CallFailed("broken", { why: error.message });
-      const code = codeOf(error);
+      const code = errorCode(error);
       if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") throw new CallFailed("broken", { why: "too_large" });
       const late = deadline.aborted || code?.endsWith("TIMEOUT") === true;
       throw new CallFailed(late ? "timeout" : "unreachable", code === undefined || late ? {} : { code });
@@ -231,8 +232,4 @@ function headFault(
   if (coding !== undefined && coding !== "identity") return new CallFailed("broken", { why: "coding" });
   const json = typeof type === "string" && /^application\/json\s*(;|$)/i.test(type);
   return json ? undefined : new CallFailed("broken", { why: "media_type" });
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

@@ -4,6 +4,7 @@
  * nobody else.
  */
 import { Agent, request } from "undici";
+import { errorCode } from "../error-code.ts";
 import { Refusal } from "../errors.ts";
 import { type Log, withoutQuery } from "../log.ts";
 import type { Authentication } from "./client-authentication.ts";
@@ -67,7 +68,7 @@ export class TokenEndpoint {
       return readGranted(answer, exchanged);
     } catch (error) {
       const refusal = error instanceof Refusal ? error : this.#refusalOf(error);
-      if (NO_CONNECTION.test(codeOf(error) ?? "")) this.#restsUntil = now() + REST_MS;
+      if (NO_CONNECTION.test(errorCode(error) ?? "")) this.#restsUntil = now() + REST_MS;
       this.#tell(refusal, error);
       throw refusal;
     }
@@ -110,7 +111,7 @@ export class TokenEndpoint {
   }
 
   #refusalOf(error: unknown): Refusal {
-    const code = codeOf(error);
+    const code = errorCode(error);
     if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") return fault("too_large");
     // The parser's errors carry a code only for some of their causes.
     if (code?.startsWith("HPE_") === true || (error instanceof Error && error.name === "HTTPParserError"))
@@ -124,7 +125,7 @@ export class TokenEndpoint {
   #tell({ code, detail }: Refusal, error: unknown): void {
     if (code === "credential_refused") return;
     const { log, url } = this.#options;
-    const system = codeOf(error);
+    const system = errorCode(error);
     const line = {
       endpoint: withoutQuery(url),
       cause: detail,
@@ -133,9 +134,4 @@ export class TokenEndpoint {
     if (detail === "grant_client") log.error(line, "the authorization server does not accept the gateway");
     else log.warn(line, "no token from the authorization server");
   }
-}
-
-/** What the system, TLS or the HTTP client calls it. */
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

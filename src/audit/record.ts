@@ -3,6 +3,7 @@
  * What is secret is never put in: no state, token, answer, question text or credential has a field here;
  * arguments only where `audit.arguments` asks for them.
  */
+import { isIP } from "node:net";
 import type * as z from "zod";
 import type { Claims } from "../envelope/format.ts";
 import type { Refusal } from "../errors.ts";
@@ -28,6 +29,7 @@ const MAX_NAMES = 64;
 const MAX_NAME_CHARACTERS = 256;
 const MAX_ARGUMENT_CHARACTERS = 16 * 1024;
 const MAX_CLIENT_CHARACTERS = 128;
+const MAX_ADDRESS_CHARACTERS = 64;
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const ALL_UNSEEN = new RegExp(UNSEEN, "gu");
 const NEEDS = ["form", "url", "sampling", "samplingTools", "samplingContext", "roots"] as const;
@@ -45,6 +47,15 @@ export function auditPrincipal(principal: Principal): NonNullable<AuditRecord["p
     ...(groups.length === 0 ? {} : { groups: groups.slice(0, MAX_NAMES).map((name) => shorten(name)) }),
     ...(scopes.length === 0 ? {} : { scopes: scopes.slice(0, MAX_NAMES).map((name) => shorten(name)) }),
   };
+}
+
+/**
+ * Where a request came from: an address and nothing else, since behind a proxy that passes on what it was sent it is free text.
+ * @param ip undefined where the connection has gone by now
+ */
+export function auditAddress(ip: string | undefined): Pick<AuditRecord, "address"> {
+  if (ip === undefined) return {};
+  return { address: ip.length <= MAX_ADDRESS_CHARACTERS && isIP(ip) !== 0 ? ip : "(not an address)" };
 }
 
 /** A method as audit shows it: free text from a client is not repeated. */

@@ -64,19 +64,24 @@ function openFiles(sinks: Config["audit"]["sinks"]): ReadonlyMap<string, number>
 
 /**
  * Opens the configured sinks. Redis may be away.
- * @throws Error when a file cannot be opened: a gateway that cannot keep its audit does not start
+ * @throws Error when a file cannot be opened, or what is said of Redis is of no use: a gateway that cannot keep its audit does not start
  */
 export async function openAuditLog(
   sinks: Config["audit"]["sinks"],
   { log, stdout, redis }: SinkParts,
 ): Promise<AuditLog> {
-  const places: Sink[] = [...openFiles(sinks)].map(([path, file]) => new FileSink(path, file, log));
+  const files = openFiles(sinks);
+  let toStream: StreamSink | undefined;
+  try {
+    const stream = sinks.find((sink) => sink.type === "redis");
+    if (stream !== undefined && redis !== undefined)
+      toStream = new StreamSink({ ...redis, maxRecords: stream.maxRecords, log });
+  } catch (error) {
+    for (const file of files.values()) closeSync(file);
+    throw error;
+  }
+  const places: Sink[] = [...files].map(([path, file]) => new FileSink(path, file, log));
   if (sinks.some(({ type }) => type === "stdout")) places.push(standardSink(stdout ?? openStandard(1)));
-  const stream = sinks.find((sink) => sink.type === "redis");
-  const toStream =
-    stream === undefined || redis === undefined
-      ? undefined
-      : new StreamSink({ ...redis, maxRecords: stream.maxRecords, log });
   const all = toStream === undefined ? places : [...places, toStream];
   const losses = new Map(all.map(({ name }) => [name, 0]));
   const lost = new Map(

@@ -7,7 +7,7 @@ import type { Server as TlsServer } from "node:https";
 import { isDeepStrictEqual } from "node:util";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { scopesByHeaders } from "../admission.ts";
-import { type AuditRecord, auditPrincipal } from "../audit/record.ts";
+import { type AuditRecord, auditAddress, auditPrincipal } from "../audit/record.ts";
 import type { Route } from "../call.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { Refusal } from "../errors.ts";
@@ -146,7 +146,7 @@ export function buildServer(parts: ServerParts): Server {
     const journey = new Journey(randomUUID(), route, reply.raw, gateway, onClose, onOver);
     underWay.enter(journey);
     request.journey = journey;
-    journey.draft.address = request.ip;
+    Object.assign(journey.draft, auditAddress(request.ip));
     reply.headers(journey.replyHeaders);
     const headers = readHead(request.raw);
     journey.headers = headers;

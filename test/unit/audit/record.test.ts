@@ -1,5 +1,6 @@
 import t from "tap";
 import {
+  auditAddress,
   auditArguments,
   auditClient,
   auditDeclared,
@@ -98,6 +99,14 @@ t.test("what clients declare: names of the six things there are", async (t) => {
   t.same(auditDeclared({ ...none, roots: true, form: true, samplingTools: true }), {
     declared: ["form", "samplingTools", "roots"],
   });
+});
+
+t.test("addresses, and nothing else in their place", async (t) => {
+  for (const address of ["127.0.0.1", "::1", "fe80::1%eth0", "::ffff:192.0.2.7"])
+    t.same(auditAddress(address), { address });
+  for (const text of ["", "unknown", "SECRET", "192.0.2.7:80", `fe80::1%${"x".repeat(80)}`])
+    t.same(auditAddress(text), { address: "(not an address)" }, text);
+  t.same(auditAddress(undefined), {});
 });
 
 t.test("the verdict on replays", async (t) => {

@@ -11,6 +11,8 @@ export const TOKEN = "an-operator's-token-4711";
 export interface ConsoleScene extends Scene {
   /** Of the admin listener. */
   readonly base: string;
+  /** The section. */
+  readonly admin: Readonly<Record<string, unknown>>;
   /** Writes another token into the file; to be taken up by a reload. */
   changeToken(token: string): Promise<void>;
 }
@@ -35,17 +37,18 @@ const POLICIES = {
 /** Sets the scene; everything ends with the test. */
 export async function setConsole(t: Test, more: Sections = {}): Promise<ConsoleScene> {
   const file = `${t.testdir({ token: `${TOKEN}\n` })}/token`;
+  const admin = { listen: "127.0.0.1:0", token: { file }, console: true };
   const scene = await setScene(t, {
     users: true,
     script: asksOnce,
     sections: () => ({
-      admin: { listen: "127.0.0.1:0", token: { file }, console: true },
+      admin,
       authorization: POLICIES,
       ...more,
     }),
   });
   return {
-    ...scene,
+    ...{ ...scene, admin },
     base: scene.gateway.adminUrl ?? "",
     changeToken: (token) => writeFile(file, `${token}\n`),
   };

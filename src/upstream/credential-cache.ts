@@ -31,6 +31,12 @@ const REMEMBERED: Readonly<Partial<Record<RefusalCode, number>>> = {
   credential_unavailable: 1_000,
 };
 
+/**
+ * The credential that took the place of a refused one is not dropped for so long: it cannot be had any fresher, and a caller who knows
+ * how to make a server say 401 must not make every request of everybody a grant. Milliseconds.
+ */
+const KEPT_AFTER_DROP = 5_000;
+
 /** See the file's header. */
 export class CredentialCache {
   readonly #capacity: number;
@@ -38,6 +44,8 @@ export class CredentialCache {
   readonly #kept = new Map<string, Kept>();
   readonly #refused = new Map<string, Refused>();
   readonly #making = new Map<string, Promise<Credential>>();
+  /** When one was dropped last under a name. */
+  readonly #dropped = new Map<string, number>();
   /** Under which name a credential was handed out; goes with it. */
   readonly #names = new WeakMap<Credential, string>();
 
@@ -81,6 +89,10 @@ export class CredentialCache {
   drop(credential: Credential): boolean {
     const name = this.#names.get(credential);
     if (name === undefined || this.#kept.get(name)?.credential !== credential) return false;
+    const now = this.#now();
+    const since = now - (this.#dropped.get(name) ?? Number.NEGATIVE_INFINITY);
+    if (since >= 0 && since < KEPT_AFTER_DROP) return false;
+    this.#keep(this.#dropped, name, now);
     return this.#kept.delete(name);
   }
 

@@ -138,7 +138,7 @@ __proto__: { x: 1 }
     "11:18 envelope.ttl: has the wrong type, found 600, allowed a duration with its unit (500ms, 10s, 5m, 1h) from 1s to 24h",
     ...["12:1 unheard", "13:1 __proto__"].map(
       (at) =>
-        `${at}: unknown setting, allowed version, server, admin, redis, authentication, keys, assertions, envelope, roundTrip, redemption, capability, authorization, rules, limits, routes, errors, audit, log`,
+        `${at}: unknown setting, allowed version, server, admin, redis, authentication, keys, assertions, envelope, roundTrip, redemption, capability, authorization, rules, limits, routes, errors, audit, log, telemetry`,
     ),
   ]);
 });

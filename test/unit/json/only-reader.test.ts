@@ -25,11 +25,12 @@ const PARSERS: Readonly<Record<string, string>> = {
   "envelope/claims.ts": "what our own key has authenticated; it must print to the same bytes again",
   "config/material.ts": "a key set that the operator wrote",
   "principal/document.ts": "documents of issuers that the operator named",
-  "command-line.ts": "our own package.json",
+  "program-version.ts": "our own package.json",
   "admin/client.ts": "the answer of the operator's own gateway, for a command",
   "commands/explain-input.ts": "a principal that the operator wrote",
   "commands/health.ts": "the answer of the operator's own gateway, for a command",
-  "commands/init-options.ts": "our own package.json",
+  "console/verbs.ts": "a record that this process has printed",
+  "telemetry/exporter.ts": "the answer of the collector that the operator named",
 };
 
 t.test("nothing else parses JSON", async (t) => {

@@ -7,7 +7,7 @@ import type { AuditRecord } from "../../src/audit/record.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createLog } from "../../src/log.ts";
 import { type Running, start } from "../../src/start.ts";
-import { exchange, type Message, mirrored, PUBLIC_URL, type Reply } from "./gateway.ts";
+import { checkRecord, exchange, type Message, mirrored, PUBLIC_URL, type Reply } from "./gateway.ts";
 
 /** A key as /metrics shows it. */
 export interface ShownKey {
@@ -69,7 +69,10 @@ export async function startReplica(
   const running = await start(await loadConfig(file, process.env), {
     log: createLog("debug", { write: (line: string) => void log.push(JSON.parse(line)) }),
     audit: {
-      write: (record) => void (record.type === "audit" && audit.push(record)),
+      write(record) {
+        checkRecord(record);
+        if (record.type === "audit") audit.push(record);
+      },
       losses: () => new Map(),
       close: async () => undefined,
     },

@@ -162,7 +162,9 @@ function checkClaims(
     throw new ProofError("proof_malformed");
   }
   if (htm !== method) throw new ProofError("proof_method");
-  if (typeof htu !== "string" || normalUrl(htu) !== normalUrl(url)) throw new ProofError("proof_url");
+  const own = normalUrl(url);
+  if (typeof htu !== "string" || own === undefined || normalUrl(htu) !== own)
+    throw new ProofError("proof_url");
   if (typeof ath !== "string" || ath !== createHash("sha256").update(token).digest("base64url")) {
     throw new ProofError("proof_token");
   }

@@ -10,7 +10,7 @@ import { principalDigest } from "../principal/principal.ts";
 import { CredentialCache, type Made } from "./credential-cache.ts";
 import type { Caller, CredentialOutcome, CredentialSource } from "./credential-source.ts";
 import { type Credential, carried } from "./credentials.ts";
-import type { GrantedToken } from "./token-answer.ts";
+import { fault, type GrantedToken } from "./token-answer.ts";
 import type { TokenEndpoint } from "./token-endpoint.ts";
 
 type Setting = NonNullable<Config["routes"][number]["upstream"]["credential"]>;
@@ -20,6 +20,8 @@ export type ExchangeTerms = Extract<Setting, { exchange: unknown }>["exchange"];
 /** What the sources ask with. */
 export interface GrantParts {
   readonly endpoint: Pick<TokenEndpoint, "grant" | "close">;
+  /** Audiences of the gateway's own routes: a token for one of them would let the server be its caller here. */
+  readonly ownAudiences: readonly string[];
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly count: (outcome: CredentialOutcome) => void;
@@ -35,23 +37,23 @@ const MAX_KEPT_MS = 600_000;
 
 /** A token in the caller's name. */
 export function exchangeSource(terms: ExchangeTerms, parts: GrantParts): CredentialSource {
-  const { endpoint, now, count } = parts;
+  const { endpoint, ownAudiences, now, count } = parts;
   const cache = new CredentialCache(KEPT, now);
   const target = targetOf(terms);
   const exchange = async (caller: Caller, subjectToken: string): Promise<Made> => {
     const asked = now();
-    const granted = await counted(count, () =>
-      endpoint.grant(
-        [
-          ["grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"],
-          ["subject_token", subjectToken],
-          ["subject_token_type", ACCESS_TOKEN],
-          ["requested_token_type", ACCESS_TOKEN],
-          ...target,
-        ],
-        true,
-      ),
-    );
+    const form = [
+      ["grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"] as const,
+      ["subject_token", subjectToken] as const,
+      ["subject_token_type", ACCESS_TOKEN] as const,
+      ["requested_token_type", ACCESS_TOKEN] as const,
+      ...target,
+    ];
+    const granted = await counted(count, async () => {
+      const answer = await endpoint.grant(form, true);
+      if (answer.token === subjectToken) throw fault("callers_token");
+      return forElsewhere(answer, ownAudiences);
+    });
     if (terms.subject === "same" && !isOf(granted.token, subjectToken, caller)) {
       count("refused");
       throw new Refusal("credential_refused", "grant_subject");
@@ -80,12 +82,14 @@ export function exchangeSource(terms: ExchangeTerms, parts: GrantParts): Credent
 
 /** A token in the gateway's own name: the same for every caller. */
 export function clientCredentialsSource(terms: ClientCredentialsTerms, parts: GrantParts): CredentialSource {
-  const { endpoint, now, count } = parts;
+  const { endpoint, ownAudiences, now, count } = parts;
   const cache = new CredentialCache(1, now);
   const ask = async (): Promise<Made> => {
     const asked = now();
     const form = [["grant_type", "client_credentials"] as const, ...targetOf(terms)];
-    const granted = await counted(count, () => endpoint.grant(form, false));
+    const granted = await counted(count, async () =>
+      forElsewhere(await endpoint.grant(form, false), ownAudiences),
+    );
     count("obtained");
     return { credential: carried(terms.header, granted.token), until: untilOf(granted, asked) };
   };
@@ -155,6 +159,18 @@ function expiryOf(token: string): number | undefined {
 function isOf(granted: string, subjectToken: string, { principal }: Caller): boolean {
   const claims = claimsOf(granted);
   return claims === undefined || claims["sub"] === (claimsOf(subjectToken)?.["sub"] ?? principal.subject);
+}
+
+/**
+ * A token that is not good at the gateway itself, as far as it can be read. An authorization server that knows no `audience` may give
+ * one for where the caller's own was for.
+ * @throws Refusal `credential_fault`
+ */
+function forElsewhere(granted: GrantedToken, ownAudiences: readonly string[]): GrantedToken {
+  const { aud } = claimsOf(granted.token) ?? {};
+  const named: unknown[] = Array.isArray(aud) ? aud : [aud];
+  if (named.some((name) => typeof name === "string" && ownAudiences.includes(name))) throw fault("audience");
+  return granted;
 }
 
 /** Of a JWT, unverified: the caller's was verified before, the other came from the endpoint itself. */

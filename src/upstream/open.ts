@@ -2,6 +2,7 @@
 import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { Log } from "../log.ts";
+import { resourceAudiences, resourceUrl } from "../principal/resource-metadata.ts";
 import { assertionSource } from "./assertion.ts";
 import type { AssertionSigner } from "./assertion-keys.ts";
 import { openClient } from "./client-authentication.ts";
@@ -31,7 +32,10 @@ export function credentialOptions({ config, secrets }: LoadedConfig, route: Rout
   const { credential, url } = route.upstream;
   const fixed = secrets.credentials.get(route.path);
   if (credential === undefined || fixed !== undefined) return { fixed };
-  if (!("assertion" in credential)) return { credential, secret: secrets.clientSecrets.get(route.path) };
+  if (!("assertion" in credential)) {
+    const secret = secrets.clientSecrets.get(route.path);
+    return { credential, secret, ownAudiences: ownAudiences(config) };
+  }
   return {
     ...{ credential, url, assertions: config.assertions, keys: secrets.assertionKeys },
     publicUrl: config.server.publicUrl,
@@ -70,11 +74,18 @@ export function openCredentials(
   const { endpoint: url, client } = terms;
   const endpoint = new TokenEndpoint({ url, authentication: openClient(client, secret, url, now), log, now });
   const kind = exchanges ? "exchange" : "client_credentials";
-  const parts = { endpoint, now, count: (outcome: CredentialOutcome) => count(path, kind, outcome) };
+  const parts = {
+    ...{ endpoint, now, ownAudiences: ownAudiences(config) },
+    count: (outcome: CredentialOutcome) => count(path, kind, outcome),
+  };
   return exchanges
     ? exchangeSource(credential.exchange, parts)
     : clientCredentialsSource(credential.clientCredentials, parts);
 }
+
+/** The resources that this gateway is, as tokens for it name them. */
+const ownAudiences = ({ server, routes }: Config): string[] =>
+  routes.flatMap(({ path }) => resourceAudiences(resourceUrl(server.publicUrl, path)));
 
 /** The query of an upstream's URL may hold a key, and the audience travels on. */
 const withoutQueryOf = (url: string): string => url.replace(/\?.*$/s, "");

@@ -211,6 +211,33 @@ t.test("what one caller's token makes of the endpoint holds up nobody else", asy
   server.instead = () => undefined;
 });
 
+t.test(
+  "a token that would be good at the gateway itself, or is the caller's own, goes nowhere",
+  async (t) => {
+    const key = await signingKey("ES256");
+    const own = await fresh({ sub: "carol" });
+    const mint = (aud: unknown): Promise<string> =>
+      sign({ iss: issuer.issuer, sub: "carol", aud, exp: Math.floor(gateway.clock.now / 1000) + 300 }, key);
+    for (const [cause, answer] of [
+      ["grant_callers_token", async () => own],
+      ["grant_audience", () => mint(`${PUBLIC_URL}/mcp`)],
+      ["grant_audience", () => mint(["upstream", `${PUBLIC_URL}/mcp`])],
+    ] as const) {
+      const access_token = await answer();
+      server.instead = () => ({ access_token });
+      const before = scene.bytesUp();
+      const reply = await gateway.call(TRANSFER, { token: own });
+      t.match(reply, { status: 502, json: { error: { data: { reason: "credential_fault" } } } });
+      t.equal(gateway.audit.at(-1)?.cause, cause);
+      t.equal(scene.bytesUp(), before, "nothing went up");
+    }
+    const access_token = await mint(["upstream", `${PUBLIC_URL}/mcp/other`]);
+    server.instead = () => ({ access_token });
+    t.equal((await gateway.call(TRANSFER, { token: own })).status, 200, "for another resource it is fine");
+    server.instead = () => undefined;
+  },
+);
+
 t.test("who may no longer call gets nothing from what was exchanged before", async (t) => {
   upstream.script = (arrived, response) => result(arrived, response, DONE);
   const token = await fresh({ exp: Math.floor(gateway.clock.now / 1000) + 60 });

@@ -6,11 +6,9 @@ import { X509Certificate } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createSecureContext } from "node:tls";
-import { DerError } from "../certificates/der.ts";
-import { Authorities } from "../certificates/path.ts";
 import type { KeySource } from "../keyring.ts";
-import { type KeyFlaw, readKeySet } from "../principal/key-set.ts";
-import { clientSecretOf, loadUpstreamSecrets, type UpstreamSecrets } from "./credential-material.ts";
+import { type CallerSecrets, loadCallerSecrets } from "./caller-material.ts";
+import { loadUpstreamSecrets, type UpstreamSecrets } from "./credential-material.ts";
 import type { Step } from "./json-schema.ts";
 import { loadKeys } from "./key-material.ts";
 import type { Report } from "./report.ts";
@@ -18,7 +16,7 @@ import type { Config, Secret } from "./schema.ts";
 import { loadFile, loadSecret, type Material, SecretError, secretLine } from "./secret.ts";
 
 /** What was read. Holds secrets: never log it, hand on only the part that is needed. */
-export interface Secrets extends UpstreamSecrets {
+export interface Secrets extends CallerSecrets, UpstreamSecrets {
   /** Decoded secrets of the ring, in the order of `keys.ring` or of names in `keys.folder`; empty when no key is configured. */
   readonly keys: readonly KeySource[];
   readonly redisPassword?: string;
@@ -31,16 +29,8 @@ export interface Secrets extends UpstreamSecrets {
   readonly sentinelCa?: Buffer;
   /** PEM of `server.tls`, a pair that fits. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
-  /** PEM of `server.tls.clientCa`. */
-  readonly clientCa?: Buffer;
-  /** PEM of `authentication.clientCertificates.header.ca`. */
-  readonly proxiedCa?: Buffer;
   /** `telemetry.traces.headers`, by name. */
   readonly traceHeaders?: ReadonlyMap<string, string>;
-  /** Issuer of `authentication.introspection` → the secret or PEM of its `client`. */
-  readonly introspectionSecrets?: ReadonlyMap<string, Buffer>;
-  /** Absolute path, as in `issuers[].jwks.file` of the resolved configuration → the key set, with public keys only. */
-  readonly jwksFiles: ReadonlyMap<string, unknown>;
 }
 
 const MIN_TOKEN_CHARACTERS = 16;
@@ -68,45 +58,6 @@ function authorities(bytes: Buffer): Buffer {
     throw new SecretError("the file holds no PEM certificate");
   }
   return bytes;
-}
-
-/** Authorities that client certificates can be judged by. */
-function readAuthorities(bytes: Buffer): Buffer {
-  try {
-    Authorities.read(bytes);
-  } catch (error) {
-    if (error instanceof DerError) throw new SecretError(error.message);
-    throw error;
-  }
-  try {
-    // What the listener is given later must not be refused then.
-    createSecureContext({ ca: bytes });
-  } catch {
-    throw new SecretError("the file holds a certificate that OpenSSL does not take for an authority");
-  }
-  return bytes;
-}
-
-const FLAWS: Readonly<Record<KeyFlaw, string>> = {
-  private: "a private or symmetric key",
-  symmetric: "a private or symmetric key",
-  malformed: "a key without kty, or a malformed one",
-  weak: "an RSA key of less than 2048 bits",
-};
-
-function keySet(bytes: Buffer): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(bytes.toString("utf8"));
-  } catch {
-    throw new SecretError("the file is not JSON");
-  }
-  const keys = typeof value === "object" && value !== null && "keys" in value ? value.keys : undefined;
-  if (!Array.isArray(keys) || keys.length === 0)
-    throw new SecretError('the file is not a key set, { "keys": [ … ] }');
-  const [flaw] = readKeySet(value).flaws.keys();
-  if (flaw !== undefined) throw new SecretError(`the file holds ${FLAWS[flaw]}, allowed public keys only`);
-  return value;
 }
 
 /**
@@ -191,45 +142,7 @@ export async function loadMaterial(
     if (value !== undefined) traceHeaders.set(name, value);
   }
 
-  const introspectionSecrets = new Map<string, Buffer>();
-  for (const [index, { issuer, client }] of (config.authentication.introspection ?? []).entries()) {
-    const place = ["authentication", "introspection", index, "client"];
-    const secret = await clientSecretOf(client, place, { secretOf });
-    if (secret !== undefined) introspectionSecrets.set(issuer, secret);
-  }
-
-  const jwksFiles = new Map<string, unknown>();
-  for (const [index, { jwks }] of config.authentication.issuers.entries()) {
-    if (jwks === undefined || !("file" in jwks)) continue;
-    const set = await fileOf(["authentication", "issuers", index, "jwks"], jwks.file, keySet);
-    if (set !== undefined) jwksFiles.set(jwks.file, set);
-  }
-
-  const { assertion } = config.authentication.forwarded ?? {};
-  if (assertion !== undefined && "file" in assertion.jwks) {
-    const place = ["authentication", "forwarded", "assertion", "jwks"];
-    const set = await fileOf(place, assertion.jwks.file, keySet);
-    if (set !== undefined) jwksFiles.set(assertion.jwks.file, set);
-  }
-  const clientAuthorities = async (
-    path: readonly Step[],
-    ca: { readonly file: string } | undefined,
-  ): Promise<Buffer | undefined> => {
-    if (ca === undefined) return undefined;
-    const pem = await fileOf(path, ca.file, readAuthorities);
-    if (pem !== undefined && Authorities.read(pem).expires < now) {
-      report.warning(
-        [...path, "file"],
-        "holds only authorities that have expired: no client certificate is good",
-      );
-    }
-    return pem;
-  };
-  const clientCa = await clientAuthorities(["server", "tls", "clientCa"], server.tls?.clientCa);
-  const proxiedCa = await clientAuthorities(
-    ["authentication", "clientCertificates", "header", "ca"],
-    config.authentication.clientCertificates?.header?.ca,
-  );
+  const callers = await loadCallerSecrets(config, { secretOf, fileOf, report }, now);
 
   let tls: { cert: Buffer; key: Buffer } | undefined;
   if (server.tls !== undefined) {
@@ -249,10 +162,9 @@ export async function loadMaterial(
   }
 
   return {
+    ...callers,
     ...upstreams,
     keys,
-    jwksFiles,
-    ...(introspectionSecrets.size === 0 ? {} : { introspectionSecrets }),
     ...(traceHeaders.size === 0 ? {} : { traceHeaders }),
     ...(redisPassword === undefined ? {} : { redisPassword }),
     ...(adminToken === undefined ? {} : { adminToken }),
@@ -260,7 +172,5 @@ export async function loadMaterial(
     ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
     ...(sentinelCa === undefined ? {} : { sentinelCa }),
     ...(tls === undefined ? {} : { tls }),
-    ...(clientCa === undefined ? {} : { clientCa }),
-    ...(proxiedCa === undefined ? {} : { proxiedCa }),
   };
 }

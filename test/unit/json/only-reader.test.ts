@@ -23,7 +23,7 @@ const PARSERS: Readonly<Record<string, string>> = {
   "tasks/task-id.ts": "what our own key has authenticated",
   "binding.ts": "an id that the scan has passed",
   "envelope/claims.ts": "what our own key has authenticated; it must print to the same bytes again",
-  "config/material.ts": "a key set that the operator wrote",
+  "config/caller-material.ts": "a key set that the operator wrote",
   "principal/document.ts": "documents of issuers that the operator named",
   "program-version.ts": "our own package.json",
   "admin/client.ts": "the answer of the operator's own gateway, for a command",

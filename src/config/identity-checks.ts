@@ -133,7 +133,13 @@ function checkWays({ authentication }: Sound, report: Report): void {
 }
 
 /** Two halves of the internet are all of it. */
-function checkLists({ authentication }: Sound, report: Report): void {
+function checkLists({ authentication, server }: Sound, report: Report): void {
+  if (server !== undefined && holdEverybody(server.trustedProxies)) {
+    report.warning(
+      ["server", "trustedProxies"],
+      "hold everybody: callers say themselves which address they have, for the record and for limits of those without a token",
+    );
+  }
   const { clientCertificates, forwarded } = authentication ?? {};
   for (const [list, path] of [
     [clientCertificates?.header?.from, [...CERTIFICATES, "header", "from"]],

@@ -133,6 +133,11 @@ t.test("a list may not hold everybody, in however many pieces", async (t) => {
   ]) {
     t.same(await problems(...from), [], from.join());
   }
+  const trusting = async (proxies: string) =>
+    (await load(t, `${SOUND}server: { trustedProxies: ${proxies} }\n`)).warnings.join();
+  t.match(await trusting('["0.0.0.0/0"]'), /server\.trustedProxies: hold everybody/);
+  t.match(await trusting('["0.0.0.0/1", "128.0.0.0/1"]'), /server\.trustedProxies: hold everybody/);
+  t.notMatch(await trusting('["10.0.0.0/8", "fd00::/8"]'), /hold everybody/);
   const header = BY_PROXY.replace("[10.0.0.1]", "[2000::/3]");
   t.match((await load(t, WITH(header))).problems, [/clientCertificates\.header\.from: holds everybody/]);
   const assertion = ASSERTION("from: [2000::/3]");

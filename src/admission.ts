@@ -7,7 +7,7 @@ import { auditTarget } from "./audit/record.ts";
 import type { Authorizer, Decision } from "./authorization.ts";
 import type { Operation } from "./compiled-policy.ts";
 import { Refusal } from "./errors.ts";
-import type { Headers } from "./http/framing.ts";
+import type { Headers } from "./headers.ts";
 import type { Journey } from "./journey.ts";
 import type { JsonText } from "./json/scan.ts";
 import type { NotificationMessage, RequestMessage } from "./mcp/message.ts";

@@ -9,7 +9,7 @@ import type { AuditRecord, Draft } from "./audit/record.ts";
 import type { AuditLog } from "./audit/sinks.ts";
 import type { Route } from "./call.ts";
 import { Refusal, type RefusalCode } from "./errors.ts";
-import type { Headers } from "./http/framing.ts";
+import type { Headers } from "./headers.ts";
 import type { Limits, Place } from "./limits.ts";
 import { type Log, withoutQuery } from "./log.ts";
 import type { Metrics } from "./metrics.ts";

@@ -3,7 +3,7 @@
  * All of them can be switched; what the gateway rests on is checked where it is read.
  */
 import { Refusal } from "./errors.ts";
-import type { Headers } from "./http/framing.ts";
+import type { Headers } from "./headers.ts";
 import type { Journey } from "./journey.ts";
 import type { JsonText, Node } from "./json/scan.ts";
 import { capabilitiesOf } from "./mcp/capabilities.ts";

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Allowances } from "./allowance/allowance.ts";
 import { callerLimits } from "./allowance/settings.ts";
 import type { Approvals } from "./approval/approvals.ts";
-import { ApprovePolicies } from "./approval/policy.ts";
+import { ApprovePolicies } from "./approval/approve-policies.ts";
 import { type AuditLog, openAuditLog } from "./audit/sinks.ts";
 import { createAuthorizer } from "./authorization.ts";
 import type { Route } from "./call.ts";

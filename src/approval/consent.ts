@@ -11,7 +11,7 @@ import { rejection, rejectState } from "../round-trip/rejection.ts";
 import { isRevoked, type Retry, type RoundTripContext } from "../round-trip/retry.ts";
 import { type FilledField, readApprovalAnswer } from "./answer.ts";
 import type { Approvals, Approver, Recalled } from "./approvals.ts";
-import { type ApprovePolicies, MAX_POLICIES } from "./policy.ts";
+import { type ApprovePolicies, MAX_POLICIES } from "./approve-policies.ts";
 import {
   type ApprovalCall,
   type ApprovalQuestion,

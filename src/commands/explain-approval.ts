@@ -1,5 +1,5 @@
 /** What `sealgate explain` says of a call that needs the user's approval: which policies ask, and the question itself. */
-import { ApprovePolicies } from "../approval/policy.ts";
+import { ApprovePolicies } from "../approval/approve-policies.ts";
 import { approvalQuestion } from "../approval/question.ts";
 import type { Decision } from "../authorization.ts";
 import type { Config } from "../config/schema.ts";

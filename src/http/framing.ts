@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import { Refusal } from "../errors.ts";
+import type { Headers } from "../headers.ts";
 
 /** Headers that may stand on one line only: two parsers must not be able to read two values. */
 const SINGLE_LINE = new Set([
@@ -30,9 +31,6 @@ const PROTECTED = new Set([...SINGLE_LINE, "accept", "mcp-protocol-version"]);
 const CLOSE = { connection: "close" };
 
 const isMcp = (name: string): boolean => name.startsWith("mcp-");
-
-/** Checked headers of one request: lower-case name → the only value. Untrusted content, trusted shape. */
-export type Headers = ReadonlyMap<string, string>;
 
 /**
  * Reads the raw header list.

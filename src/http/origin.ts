@@ -4,7 +4,7 @@
  */
 import { isLoopback } from "../config/addresses.ts";
 import { Refusal } from "../errors.ts";
-import type { Headers } from "./framing.ts";
+import type { Headers } from "../headers.ts";
 
 /** What a page may read of a response, also of a refusal. */
 const EXPOSED =

@@ -10,9 +10,9 @@ import { type Presented, readProxied } from "../certificates/proxied.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { compileNetworks } from "../config/networks.ts";
 import { Refusal } from "../errors.ts";
+import type { Headers } from "../headers.ts";
 import { refuseMissing } from "../principal/bearer.ts";
 import type { Peer } from "../principal/principal.ts";
-import type { Headers } from "./framing.ts";
 import type { Handshake } from "./handshake.ts";
 import { chainHeader, compileIdentityHeaders, type IdentityHeaders } from "./identity-headers.ts";
 

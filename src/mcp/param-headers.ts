@@ -2,7 +2,7 @@
  * The `Mcp-Param-*` headers of a call against its arguments, by the annotations that the server's list had when it was last
  * seen here. Pure. Source: MCP 2026-07-28, Streamable HTTP, server behaviour for custom headers.
  */
-import type { Headers } from "../http/framing.ts";
+import type { Headers } from "../headers.ts";
 import type { JsonText, Node } from "../json/scan.ts";
 import type { Finding } from "../rules/finding.ts";
 import { decodeMirrored } from "./mirrored-headers.ts";

@@ -5,7 +5,7 @@
 
 import { createHash } from "node:crypto";
 import type { Certificate } from "../certificates/certificate.ts";
-import type { Headers } from "../http/framing.ts";
+import type { Headers } from "../headers.ts";
 
 /** A verified caller. All strings are the issuer's own, compared byte for byte, never normalised. */
 export interface Principal {

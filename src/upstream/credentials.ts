@@ -2,7 +2,7 @@
  * The headers an upstream gets: an allow-list, written by the gateway. The caller's token, cookies and keys have no way here.
  * Spec: basic/authorization (no token passthrough); basic/transports/streamable-http (mirrored headers).
  */
-import type { Headers } from "../http/framing.ts";
+import type { Headers } from "../headers.ts";
 import { encodeMirrored, isParamHeader } from "../mcp/mirrored-headers.ts";
 
 /** A header with the upstream's own credential; the value is secret. */

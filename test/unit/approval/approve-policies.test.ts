@@ -1,7 +1,7 @@
 /** Which calls need consent: the authorizer's part, and what annotations add. */
 import t from "tap";
+import { ApprovePolicies } from "../../../src/approval/approve-policies.ts";
 import { readHints } from "../../../src/approval/hints.ts";
-import { ApprovePolicies } from "../../../src/approval/policy.ts";
 import { createAuthorizer } from "../../../src/authorization.ts";
 import type { Operation } from "../../../src/compiled-policy.ts";
 import type { Config } from "../../../src/config/schema.ts";

@@ -4,10 +4,14 @@
  */
 import { peekIssuer } from "./access-token.ts";
 
-/** Whether a token has the form of a JWS (RFC 7519 section 3.1): three parts, of which the first is a header with `alg`. */
+/**
+ * Whether a token has the form of a JWS (RFC 7519 section 3.1): three parts, of which the first is a header with `alg`. Read as
+ * leniently as anybody reads it, with padding and the letters of plain base64: a JWT in another spelling must not be judged by
+ * whoever judges opaque tokens, and may read it all the same.
+ */
 export function isJwt(token: string): boolean {
-  const [head = ""] = /^[A-Za-z0-9_-]+(?=\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$)/.exec(token) ?? [];
-  if (head === "") return false;
+  const [head = "", ...others] = token.split(".", 4);
+  if (head === "" || others.length !== 2) return false;
   try {
     const header: unknown = JSON.parse(Buffer.from(head, "base64url").toString("utf8"));
     return typeof header === "object" && header !== null && Object.hasOwn(header, "alg");

@@ -110,3 +110,48 @@ t.test("a token that says it is bound is bound, whatever the answer leaves out",
   server.tokens.set(unread, { sub: "u-1", aud: RESOURCE });
   await refused(unread, "confirmation_claim", "bound in a way that nobody here checks");
 });
+
+t.test("a JWT in another spelling is no opaque token, which would ask less of it", async (t) => {
+  const issuer = await startIssuer();
+  const server = await startIntrospection();
+  const upstream = await startUpstream((arrived, response) => result(arrived, response, DONE));
+  for (const part of [issuer, server, upstream]) t.teardown(() => part.close());
+  const gateway = await startGateway(upstream.url, {
+    authentication: {
+      issuers: [
+        {
+          issuer: issuer.issuer,
+          jwks: { url: issuer.jwksUrl },
+          senderConstrained: "required",
+          requiredScopes: ["mcp"],
+        },
+      ],
+      introspection: [
+        {
+          issuer: issuer.issuer,
+          url: server.url,
+          client: { basic: { id: "gateway", secret: { env: "SG_PURPOSES" } } },
+        },
+      ],
+      dpop: {},
+    },
+  });
+  t.teardown(() => gateway.close(0));
+  const plain = await issuer.token({ aud: RESOURCE, sub: "u-1" });
+  const [head = "", payload = "", signature = ""] = plain.split(".");
+  for (const token of [
+    plain,
+    `${plain}=`,
+    `${plain}==`,
+    `${head}=.${payload}.${signature}`,
+    `${head}.${payload}=.${signature}`,
+  ]) {
+    // A server that reads leniently knows all of them.
+    server.tokens.set(token, { sub: "u-1", aud: RESOURCE });
+    t.equal((await gateway.call(TRANSFER, { token })).status, 401, token.slice(-8));
+  }
+  t.equal(server.calls.length, 0, "it is not even asked");
+  t.equal(upstream.arrived.length, 0);
+  server.tokens.set("opaque", { sub: "u-1", aud: RESOURCE });
+  t.equal((await gateway.call(TRANSFER, { token: "opaque" })).status, 200);
+});

@@ -186,7 +186,8 @@ async function openPage(link: Link): Promise<Page> {
       complaints.push(params.args.map(({ value }: Json) => String(value)).join(" "));
     // What the network says of a refusal is no complaint of the page.
     if (method === "Log.entryAdded" && params.entry.source !== "network") complaints.push(params.entry.text);
-    if (method === "Audits.issueAdded")
+    // Advice on speed is about the test's own expressions.
+    if (method === "Audits.issueAdded" && params.issue.code !== "PerformanceIssue")
       complaints.push(`${params.issue.code} ${JSON.stringify(params.issue.details)}`);
     if (method === "Page.javascriptDialogOpening") {
       complaints.push(`dialog: ${params.message}`);

@@ -53,6 +53,7 @@ function confirmed({ title, says, typed, verb, reasoned = false, work, done }) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (busy) return;
+    sessionStorage.setItem(NAME, by.value);
     if (word.value.trim() !== expected) {
       fault.textContent = "Nothing was done: what was typed is not what stands there.";
       word.focus();
@@ -61,7 +62,6 @@ function confirmed({ title, says, typed, verb, reasoned = false, work, done }) {
     busy = true;
     fault.textContent = "";
     try {
-      sessionStorage.setItem(NAME, by.value);
       await work({ by: by.value, ...(reason?.value ? { reason: reason.value } : {}) });
       dialog.close();
       done();

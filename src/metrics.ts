@@ -12,11 +12,16 @@ import type { OverridesStatus } from "./overrides/overrides.ts";
 import type { IntrospectionOutcome } from "./principal/introspection-endpoint.ts";
 import type { KeysReport } from "./principal/issuer-keys.ts";
 import { registerKeyMetrics } from "./principal/key-metrics.ts";
+import { registerProcessMetrics } from "./process-metrics.ts";
 import type { RedemptionStore } from "./redemption/store.ts";
 import { FINDINGS } from "./redis/description.ts";
 import type { SpanOutcome } from "./telemetry/exporter.ts";
 
 const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** A server chooses its status: those that mean a refusal or a fault are told apart, the rest is one. */
+const countedCause = (cause: string): string =>
+  cause.startsWith("status_") && !/^status_[45]\d\d$/.test(cause) ? "status_other" : cause;
 
 type Labels = Readonly<Record<string, string | number>>;
 
@@ -279,6 +284,7 @@ export function createMetrics(sources: {
         this.set({ id, key_id: keyId }, seals ? 1 : 0);
     },
   });
+  registerProcessMetrics(registry);
   registerKeyMetrics(registry, sources.issuerKeys ?? (() => []));
   new Gauge({
     name: "sealgate_reload_successful",
@@ -323,7 +329,8 @@ export function createMetrics(sources: {
       requests.inc({ route, method, outcome });
       if (record.principal?.anonymous === true) nameless.inc({ route });
       latency.observe({ route, outcome }, record.latencyMs / 1000);
-      if (record.code !== undefined) refusals.inc({ route, code: record.code, cause: record.cause ?? "" });
+      if (record.code !== undefined)
+        refusals.inc({ route, code: record.code, cause: countedCause(record.cause ?? "") });
       if (outcome === "input_required") seals.inc({ route });
       const { authenticatedBy: kind, confirmedBy = [] } = record;
       if (kind !== undefined) authentications.inc({ route, kind, confirmed_by: confirmedBy.join("+") });

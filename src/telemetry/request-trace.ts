@@ -176,14 +176,12 @@ export class RequestTrace {
     const parent = this.#message ?? this.#header;
     const other = this.#message === undefined ? undefined : this.#header;
     const traceId = parent?.traceId ?? randomId(16);
+    const sampled = parent?.sampled ?? Number.parseInt(traceId.slice(-13), 16) / 2 ** 52 < this.#parts.sample;
+    const same = other?.spanId === parent?.spanId && other?.traceId === parent?.traceId;
     this.#decided = {
-      traceId,
-      parent,
-      carrier: other?.spanId === parent?.spanId && other?.traceId === parent?.traceId ? undefined : other,
-      // The id is random: all gateways decide alike about one that comes without the flag of a parent.
-      sampled: parent?.sampled ?? Number.parseInt(traceId.slice(-13), 16) / 2 ** 52 < this.#parts.sample,
-      serverSpan: randomId(8),
-      clientSpan: randomId(8),
+      ...{ traceId, parent, carrier: same ? undefined : other, sampled },
+      serverSpan: sampled ? randomId(8) : "",
+      clientSpan: sampled ? randomId(8) : "",
     };
     return this.#decided;
   }

@@ -1,14 +1,9 @@
-/** Tables and drawings of the documents say what the code says: refusals, causes, metrics, audit fields, exit codes. */
+/** Tables and drawings of the documents say what the code says: refusals, causes, audit fields, exit codes. */
 import { existsSync, readFileSync } from "node:fs";
 import t from "tap";
 import { memberTables } from "../../src/audit/published.ts";
-import type { AuditRecord } from "../../src/audit/record.ts";
 import { EXIT } from "../../src/commands/exit.ts";
 import { REFUSALS, type RefusalCode } from "../../src/errors.ts";
-import { ephemeralKeyring } from "../../src/keyring.ts";
-import { createLimits } from "../../src/limits.ts";
-import { createMetrics } from "../../src/metrics.ts";
-import { createMemoryStore } from "../../src/redemption/memory.ts";
 import { codes, page, ROOT, rows, section, spans } from "../support/markdown.ts";
 
 const source = (path: string): string => readFileSync(`${ROOT}src/${path}`, "utf8");
@@ -77,57 +72,6 @@ t.test("docs/lifecycle.md places every refusal, and names files there are", asyn
   t.same(
     files.filter((file) => !existsSync(`${ROOT}src/${file}`)),
     [],
-  );
-});
-
-t.test("docs/operations.md lists the metrics there are, with their labels", async (t) => {
-  const store = createMemoryStore();
-  const metrics = createMetrics({
-    keys: { labels: () => ephemeralKeyring().labels(0) },
-    reloads: () => ({ successful: true, succeededAt: 0 }),
-    exposed: () => new Map([["/mcp", false]]),
-    auditLosses: () => new Map([["stdout", 0]]),
-    store,
-    overrides: { status: () => ({ revocations: 0, allows: 0, denials: 0, ignored: 0, ageSeconds: 0 }) },
-    needs: { list: () => [] },
-    issuerKeys: () => [
-      { issuer: "https://i.example", state: "fresh", ageSeconds: 1, loads: { loaded: 1, failed: 0 } },
-    ],
-    limits: createLimits({ inFlight: 1, streams: 1 }),
-    allowances: { alone: false },
-    anonymous: () => new Map([["/mcp", true]]),
-    load: { shedding: false, delay: 0 },
-  });
-  const record: AuditRecord = {
-    type: "audit",
-    time: "",
-    requestId: "",
-    route: "/mcp",
-    outcome: "input_required",
-    code: "internal",
-    cause: "unexpected",
-    state: "redeemed",
-    principal: { anonymous: true },
-    authenticatedBy: "jwt",
-    latencyMs: 1,
-  };
-  metrics.observe(record);
-  metrics.redemption("redeemed");
-  metrics.introspection("active");
-  metrics.result("kept");
-  metrics.credential("/mcp", "assertion", "obtained");
-  metrics.approval(["ask"], "asked");
-  metrics.finding("/mcp", "elicitation/secret-field", "report");
-  const { text } = await metrics.expose();
-  const exposed = [...text.matchAll(/^# TYPE (\w+) \w+$/gm)].map(([, name = ""]) => {
-    const sample = new RegExp(`^${name}(?:_bucket)?\\{([^}]*)\\}`, "m").exec(text)?.[1] ?? "";
-    const labels = [...sample.matchAll(/(\w+)="/g)].map(([, label = ""]) => label);
-    return [name, ...labels.filter((label) => label !== "le").sort()];
-  });
-  const table = rows(section(page("docs/operations.md"), "Metrics"));
-  t.same(
-    table.map(([name = "", labels = ""]) => [...codes(name), ...codes(labels).sort()]).sort(),
-    exposed.sort(),
   );
 });
 

@@ -1,6 +1,6 @@
 /**
  * A stand-in for the base image, made of Debian's packages and this machine's Node and npm, under the real name: the tests
- * have no registry of images. What it cannot prove is in docs/operations.md.
+ * have no registry of images. What it cannot prove is in docs/containers.md.
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";

@@ -25,6 +25,7 @@ import type { Limits } from "./limits.ts";
 import type { Load } from "./load.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
+import { openClient } from "./oauth/client-authentication.ts";
 import type { Gateway } from "./opened-gateway.ts";
 import { openRoutes, type RouteParts } from "./opened-routes.ts";
 import { optional } from "./optional.ts";
@@ -41,7 +42,6 @@ import type { Repeats } from "./round-trip/repeat.ts";
 import { createScopeHierarchy } from "./scopes.ts";
 import { openTracer, type Tracer } from "./telemetry/tracer.ts";
 import { type AssertionSigner, openAssertionSigner } from "./upstream/assertion-keys.ts";
-import { openClient } from "./upstream/client-authentication.ts";
 
 /** See the file's header. */
 export interface Settings {

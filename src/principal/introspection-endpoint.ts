@@ -6,10 +6,11 @@
  */
 import { createHash } from "node:crypto";
 import type { JWTPayload } from "jose";
-import { Agent, request } from "undici";
+import { Agent } from "undici";
 import { errorCode } from "../error-code.ts";
 import { type Log, withoutQuery } from "../log.ts";
-import type { Authentication } from "../upstream/client-authentication.ts";
+import type { Authentication } from "../oauth/client-authentication.ts";
+import { postForm } from "../oauth/form-post.ts";
 import { IssuerUnavailable } from "./credential.ts";
 import { BrokenAnswer, MAX_ANSWER_BYTES, parseAnswer } from "./introspection-answer.ts";
 import { Lane } from "./introspection-rest.ts";
@@ -190,18 +191,12 @@ export class IntrospectionEndpoint<Judged> {
     const deadline = AbortSignal.timeout(timeout);
     const signal = AbortSignal.any([deadline, this.#closing.signal]);
     try {
-      const own = await authentication();
-      const { statusCode, headers, body } = await request(url, {
-        method: "POST",
-        dispatcher: this.#agent,
-        signal,
-        headers: {
-          accept: "application/json",
-          "accept-encoding": "identity",
-          "content-type": "application/x-www-form-urlencoded",
-          ...own.headers,
-        },
-        body: new URLSearchParams({ token, token_type_hint: "access_token", ...own.form }).toString(),
+      const { statusCode, headers, body } = await postForm(url, {
+        ...{ dispatcher: this.#agent, signal, authentication: await authentication() },
+        form: [
+          ["token", token],
+          ["token_type_hint", "access_token"],
+        ],
       });
       const failed = headFault(statusCode, headers);
       if (failed !== undefined) {

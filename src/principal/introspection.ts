@@ -5,7 +5,7 @@
 import type { JWTPayload } from "jose";
 import type { Config } from "../config/schema.ts";
 import type { Log } from "../log.ts";
-import type { Authentication } from "../upstream/client-authentication.ts";
+import type { Authentication } from "../oauth/client-authentication.ts";
 import { ClaimError, ownerByClaims, principalOf } from "./claims.ts";
 import { splitBinding } from "./confirmation.ts";
 import {

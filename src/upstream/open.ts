@@ -2,10 +2,10 @@
 import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { Log } from "../log.ts";
+import { openClient } from "../oauth/client-authentication.ts";
 import { resourceAudiences, resourceUrl } from "../principal/resource-metadata.ts";
 import { assertionSource } from "./assertion.ts";
 import type { AssertionSigner } from "./assertion-keys.ts";
-import { openClient } from "./client-authentication.ts";
 import {
   type CredentialOutcome,
   type CredentialSource,

@@ -3,11 +3,12 @@
  * on time and size. While nobody listens there requests rest for a moment; what one caller's token makes of the endpoint holds up
  * nobody else.
  */
-import { Agent, request } from "undici";
+import { Agent } from "undici";
 import { errorCode } from "../error-code.ts";
 import { Refusal } from "../errors.ts";
 import { type Log, withoutQuery } from "../log.ts";
-import type { Authentication } from "./client-authentication.ts";
+import type { Authentication } from "../oauth/client-authentication.ts";
+import { postForm } from "../oauth/form-post.ts";
 import { asGrantRefusal, fault, type GrantedToken, parseAnswer, readGranted } from "./token-answer.ts";
 
 const TIMEOUT_MS = 5_000;
@@ -87,21 +88,7 @@ export class TokenEndpoint {
       statusCode: status,
       headers,
       body,
-    } = await request(url, {
-      method: "POST",
-      dispatcher: this.#agent,
-      signal,
-      headers: {
-        accept: "application/json",
-        "accept-encoding": "identity",
-        "content-type": "application/x-www-form-urlencoded",
-        ...own.headers,
-      },
-      body: new URLSearchParams([
-        ...form.map(([name, value]): [string, string] => [name, value]),
-        ...Object.entries(own.form),
-      ]).toString(),
-    });
+    } = await postForm(url, { dispatcher: this.#agent, signal, authentication: own, form });
     const coding = headers["content-encoding"];
     if (coding !== undefined && coding !== "identity") {
       body.on("error", () => undefined).destroy();

@@ -40,7 +40,8 @@ export async function answer(
       if (redeemed !== undefined) keep(gateway, call, redeemed, judged, statusOf(judged));
       journey.draft.outcome = judged.outcome;
       if (judged.hidden > 0) journey.draft.hidden = judged.hidden;
-      if (judged.rpcCode !== undefined) journey.draft.upstreamCode = judged.rpcCode;
+      const { rpcCode } = judged;
+      if (rpcCode !== undefined && Number.isSafeInteger(rpcCode)) journey.draft.upstreamCode = rpcCode;
       if (judged.sealed !== undefined) {
         Object.assign(journey.draft, auditChain(judged.sealed), {
           asked: judged.sealed.asked.map((q) => q.kind),

@@ -52,7 +52,7 @@ const brought = z.strictObject({
 });
 
 const approval = z.strictObject({
-  policies: z.array(word()).min(1).max(64).describe("Ids of the policies that ask."),
+  policies: z.array(text(64)).min(1).max(64).describe("Ids of the policies that ask."),
   code: z
     .string()
     .regex(/^[0-9A-F]{1,64}$/)
@@ -240,7 +240,7 @@ export const auditRecord = z.strictObject({
     .exactOptional()
     .describe("The kind of credential that was to go to the server."),
   upstreamStatus: count().exactOptional().describe("HTTP status of the server's answer."),
-  upstreamCode: z.number().exactOptional().describe("JSON-RPC error code of the server's answer."),
+  upstreamCode: z.int().exactOptional().describe("JSON-RPC error code of the server's answer."),
   cut: z
     .literal(true)
     .exactOptional()

@@ -113,11 +113,18 @@ function short(record: AuditRecord | AdminRecord, line: string): string {
   const { arguments: _, ...rest } = record;
   const text = `${JSON.stringify(rest)}\n`;
   if (text.length <= MAX_STREAMED) return text;
-  const { asked, questions, answers, rules, principal, ...few } = rest;
+  const { asked, questions, answers, rules, principal, approval, ...few } = rest;
   const { groups, scopes, ...who } = principal ?? {};
-  const cut: AuditRecord = { ...few, ...(principal === undefined ? {} : { principal: who }), cut: true };
+  const cut: AuditRecord = {
+    ...few,
+    ...(principal === undefined ? {} : { principal: who }),
+    ...(approval === undefined ? {} : { approval: withoutLists(approval) }),
+    cut: true,
+  };
   return `${JSON.stringify(cut)}\n`;
 }
+
+const withoutLists = ({ fields, others, ...rest }: NonNullable<AuditRecord["approval"]>) => rest;
 
 const standardSink = (output: Output): Sink => ({
   name: "stdout",

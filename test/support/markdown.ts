@@ -70,11 +70,13 @@ export function anchors(at: Page): Set<string> {
 /** The part of a page under one heading, up to the next of the same or a higher level. */
 export function section(at: Page, heading: string): Page {
   const lines = at.text.split("\n");
+  // A comment in a fenced block is no heading.
+  const plain = at.text.replace(FENCE, (block) => block.replace(/^#/gm, " ")).split("\n");
   const level = (line: string): number => /^(#+) /.exec(line)?.[1]?.length ?? 0;
-  const start = lines.findIndex((line) => level(line) > 0 && line.replace(/^#+ /, "") === heading);
+  const start = plain.findIndex((line) => level(line) > 0 && line.replace(/^#+ /, "") === heading);
   if (start < 0) throw new Error(`${at.path} has no heading ${heading}`);
-  const depth = level(lines[start] ?? "");
-  const length = lines.slice(start + 1).findIndex((line) => level(line) > 0 && level(line) <= depth);
+  const depth = level(plain[start] ?? "");
+  const length = plain.slice(start + 1).findIndex((line) => level(line) > 0 && level(line) <= depth);
   return {
     path: at.path,
     text: lines.slice(start + 1, length < 0 ? undefined : start + 1 + length).join("\n"),

@@ -105,8 +105,8 @@ t.test("a token without its key, and proofs that belong to something else", asyn
   await refused(t, await send(dpop(await made({}, thief))), "proof_other_key");
   await refused(t, await send(dpop(await made({ token: plain }))), "proof_token");
   await refused(t, await send(dpop(await made({ method: "GET" }))), "proof_method");
-  await refused(t, await send(dpop(await made({ now: Date.now() - 91_000 }))), "proof_time");
-  await refused(t, await send(dpop(await made({ now: Date.now() + 61_000 }))), "proof_time");
+  await refused(t, await send(dpop(await made({ now: a.clock.now - 91_000 }))), "proof_time");
+  await refused(t, await send(dpop(await made({ now: a.clock.now + 61_000 }))), "proof_time");
   for (const htu of [
     `${URL_}/`,
     `${PUBLIC_URL}/MCP`,

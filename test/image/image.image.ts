@@ -52,6 +52,7 @@ t.test(
   async (t) => {
     const has = (pattern: RegExp): string[] => files.filter((path) => pattern.test(path)).slice(0, 5);
     t.ok(files.includes("app/dist/main.js") && files.includes("app/dist/commands/health.js"));
+    t.ok(files.includes("app/dist/console/assets/index.html"), "the console's page");
     t.ok(files.includes("app/LICENSE") && files.includes("app/package.json"));
     t.same(has(/^app\/(src|test|demo|scripts|bench|docs|docker|kubernetes)\//), []);
     t.same(has(/\.([cm]?ts|map)$|\/tests?\//), [], "no TypeScript, no maps, no tests");

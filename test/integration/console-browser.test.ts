@@ -76,6 +76,7 @@ t.test("a round trip appears while somebody looks, step by step, and is announce
   await page.until(`document.querySelector("#news").innerText.includes("1 refused")`);
   await page.run(`${trip("transfer")}.querySelector("summary").click()`);
   await page.until(`${trip("transfer")}.querySelector(".steps")`);
+  await page.run(`for (const one of ${trip("transfer")}.querySelectorAll(".more")) one.open = true`);
   const story: string = await page.run(`${trip("transfer")}.innerText`);
   t.match(story, /✓ complete/);
   t.match(story, /u-1001 of http/);

@@ -62,6 +62,7 @@ t.test("every view, in both schemes and at both widths", async (t) => {
   await page.until(`document.querySelectorAll(".trips > li").length >= 4`);
   await page.run(`for (const one of document.querySelectorAll(".trips details")) one.open = true`);
   await page.until(`document.querySelectorAll(".steps").length >= 5`);
+  await page.run(`for (const one of document.querySelectorAll(".more")) one.open = true`);
   const pages = new Set<string>();
   for (const view of VIEWS) {
     await page.run(`location.hash = "#${view}"`);

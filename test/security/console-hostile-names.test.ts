@@ -37,6 +37,7 @@ t.test("as tools, as callers, as what waits for approval", async (t) => {
   await page.until(`document.querySelectorAll(".trips > li").length >= ${2 * NAMES.length}`);
   await page.run(`for (const one of document.querySelectorAll(".trips details")) one.open = true`);
   await page.until(`document.querySelectorAll(".steps").length >= ${2 * NAMES.length}`);
+  await page.run(`for (const one of document.querySelectorAll(".more")) one.open = true`);
   const seen = new Set<string>();
   for (const view of ["trips", "refusals", "rules", "approvals", "overrides", "health"]) {
     await page.run(`location.hash = "#${view}"`);

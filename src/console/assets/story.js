@@ -71,14 +71,20 @@ export const approverOf = (by) =>
 
 /**
  * The steps of one record: `from` and `to` are caller, gateway, server; `tone` is plain, good, bad, waits or note; `facts` are pairs
- * of a name and a text.
+ * of a name and a text; `more` are those that few look for.
  */
 export const stepsOf = (record) => (record.type === "admin" ? deedSteps(record) : decisionSteps(record));
 
-const step = (from, to, tone, title, facts = []) => ({
-  ...{ from, to, tone, title },
-  facts: facts.filter(([, text]) => text !== undefined && text !== ""),
-});
+const step = (from, to, tone, title, facts = []) => {
+  const told = facts.filter(([, text]) => text !== undefined && text !== "");
+  return {
+    ...{ from, to, tone, title },
+    facts: told.filter(([name]) => !LESSER.test(name)),
+    more: told.filter(([name]) => LESSER.test(name)),
+  };
+};
+const LESSER =
+  /^(known by|from|state|chain|can be asked|calls itself|parameters|request|good for at most|words shown|form shown|entry|(form|url|sampling|roots) (key|message|schema|url|params))$/;
 const note = (tone, title, facts) => step("gateway", "gateway", tone, title, facts);
 
 function decisionSteps(record) {

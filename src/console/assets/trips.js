@@ -117,7 +117,7 @@ export class Trips {
 
   #itemOf(trip) {
     if (trip.item === undefined) {
-      trip.summary = element("summary", { "data-name": `trip ${trip.id}` });
+      trip.summary = element("summary", { class: "line", "data-name": `trip ${trip.id}` });
       trip.body = element("div", { class: "trip" });
       trip.details = element("details", {}, trip.summary, trip.body);
       trip.details.addEventListener("toggle", () => this.#fillBody(trip));
@@ -134,41 +134,45 @@ export class Trips {
 
   #fillBody(trip) {
     if (!trip.details.open) return;
-    fill(trip.body, trip.records.length, () => [
-      element(
-        "p",
-        { class: "lanes", "aria-hidden": "true" },
-        Object.values(LANES).map((name) => element("span", {}, name)),
-      ),
-      ...trip.records.flatMap((record) => roundOf(record)),
-      ...this.#verbsOf(trip),
-    ]);
+    if (trip.rounds === undefined) {
+      trip.rounds = element("div", {});
+      trip.verbs = element("div", {});
+      const lanes = Object.values(LANES).map((name) => element("span", {}, name));
+      const head = element("p", { class: "lanes", "aria-hidden": "true" }, lanes);
+      trip.body.append(head, trip.rounds, trip.verbs);
+      trip.told = 0;
+    }
+    // What stands there stays: somebody may have opened or marked a part of it.
+    for (const record of trip.records.slice(trip.told)) trip.rounds.append(...roundOf(record));
+    trip.told = trip.records.length;
+    const targets = targetsOf(trip.records, trip.chain);
+    fill(trip.verbs, targets, () => this.#verbsOf(trip.id, targets));
   }
 
-  #verbsOf({ id, chain, records }) {
-    const { principal, route } = records.find((one) => one.principal?.subject !== undefined) ?? {};
-    const targets = [
-      ...(chain === undefined ? [] : [["Revoke this chain…", { chain }, chain]]),
-      ...(principal === undefined
-        ? []
-        : [["Revoke this caller…", { principal: personOf(principal) }, principal.subject]]),
-      ...(route === undefined || chain === undefined ? [] : [["Revoke this route…", { route }, route]]),
-    ];
+  #verbsOf(id, targets) {
     if (targets.length === 0) return [];
-    return [
+    const buttons = targets.map(([words, target, typed]) =>
       element(
-        "p",
-        { class: "verbs" },
-        targets.map(([words, target, typed]) =>
-          element(
-            "button",
-            { type: "button", "data-name": `${words} ${id}`, onclick: () => this.#revoke(target, typed) },
-            words,
-          ),
-        ),
+        "button",
+        { type: "button", "data-name": `${words} ${id}`, onclick: () => this.#revoke(target, typed) },
+        words,
       ),
-    ];
+    );
+    return element("p", { class: "verbs" }, buttons);
   }
+}
+
+/** What can be revoked of a trip: the words of a button, the target, and what has to be typed. */
+function targetsOf(records, chain) {
+  const { principal } = records.find((one) => one.principal?.subject !== undefined) ?? {};
+  const { route } = records.find((one) => one.type === "audit") ?? {};
+  return [
+    ...(chain === undefined ? [] : [["Revoke this chain…", { chain }, chain]]),
+    ...(principal === undefined
+      ? []
+      : [["Revoke this caller…", { principal: personOf(principal) }, principal.subject]]),
+    ...(route === undefined || chain === undefined ? [] : [["Revoke this route…", { route }, route]]),
+  ];
 }
 
 const personOf = ({ issuer, subject, client, tenant }) => ({
@@ -234,7 +238,7 @@ function roundOf(record) {
     element(
       "ol",
       { class: "steps" },
-      stepsOf(record).map(({ from, to, tone, title, facts: pairs }) =>
+      stepsOf(record).map(({ from, to, tone, title, facts: told, more }) =>
         element(
           "li",
           { class: `step ${from}-${to} ${tone}` },
@@ -248,12 +252,22 @@ function roundOf(record) {
               SIGNS[tone] === undefined ? "" : element("span", { "aria-hidden": "true" }, SIGNS[tone]),
               value(title),
             ),
-            pairs.length === 0 ? "" : facts(pairs.map(([name, text]) => [name, value(text)])),
+            told.length === 0 ? "" : factsOf(told),
+            more.length === 0
+              ? ""
+              : element(
+                  "details",
+                  { class: "more" },
+                  element("summary", {}, "Ids and digests"),
+                  factsOf(more),
+                ),
           ),
         ),
       ),
     ),
   ];
 }
+
+const factsOf = (pairs) => facts(pairs.map(([name, text]) => [name, value(text)]));
 
 const SIGNS = { good: "✓ ", bad: "✕ ", waits: "? " };

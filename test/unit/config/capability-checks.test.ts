@@ -57,3 +57,11 @@ t.test("a token for an admin listener that others can reach", async (t) => {
   const local = await warnings(t, "{}", "{}", admin("127.0.0.1:9090"));
   t.notOk(local.some((line) => line.startsWith("admin.token: crosses")));
 });
+
+t.test("a console that others can reach", async (t) => {
+  const admin = (listen: string) => `admin: { listen: "${listen}", token: { env: TOKEN }, console: true }\n`;
+  const open = await warnings(t, "{}", "{}", admin("0.0.0.0:9090"));
+  t.ok(open.some((line) => /^admin\.console: is served in clear to whoever reaches the address/.test(line)));
+  const local = await warnings(t, "{}", "{}", admin("127.0.0.1:9090"));
+  t.notOk(local.some((line) => line.startsWith("admin.console")));
+});

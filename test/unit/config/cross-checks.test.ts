@@ -88,6 +88,12 @@ const PROBLEMS: [string, string, RegExp, string][] = [
     `${SOUND}admin: { listen: "127.0.0.1:0" }\n`,
   ],
   [
+    "a console without a token",
+    `${SOUND}admin: { listen: "127.0.0.1:9090", console: true }\n`,
+    /admin\.console: is true without admin\.token, allowed true beside a token/,
+    `${SOUND}admin: { listen: "127.0.0.1:9090", token: { env: K }, console: true }\n`,
+  ],
+  [
     "no public URL off loopback",
     `${SOUND}server: { listen: "0.0.0.0:8080" }\n`,
     /server\.publicUrl: is required and missing/,

@@ -1,0 +1,68 @@
+/** What is built carries the console's page: every file of it, served as it stands in the sources, and nothing else. */
+import { execFile } from "node:child_process";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import Fastify from "fastify";
+import t from "tap";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const ASSETS = join(ROOT, "src/console/assets");
+const run = promisify(execFile);
+
+t.test("compiled, with its assets, in the order that npm run build has", async (t) => {
+  const { scripts, files } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
+    scripts: Record<string, string>;
+    files: string[];
+  };
+  t.equal(scripts["build"], "node scripts/clean.ts && node scripts/assets.ts && tsc -p tsconfig.build.json");
+  t.ok(files.includes("dist"));
+  // Inside the checkout, so that packages are found; a name of its own, so that two runs do not meet.
+  const out = join(ROOT, ".cache", `console-build-${process.pid}`);
+  await mkdir(out, { recursive: true });
+  t.teardown(() => rm(out, { recursive: true, force: true }));
+  await run(process.execPath, [join(ROOT, "scripts/assets.ts"), out]);
+  await run(join(ROOT, "node_modules/.bin/tsc"), [
+    "-p",
+    join(ROOT, "tsconfig.build.json"),
+    "--outDir",
+    out,
+  ]).catch(
+    // Whatever it says of types is said by `npm run types`; here counts what it writes.
+    () => undefined,
+  );
+  const { servePage } = (await import(pathToFileURL(join(out, "console/page.js")).href)) as {
+    servePage: (app: unknown, on: () => boolean) => void;
+  };
+  const app = Fastify();
+  t.teardown(() => app.close());
+  servePage(app, () => true);
+  const names = await readdir(ASSETS);
+  t.same(await readdir(join(out, "console/assets")), names);
+  for (const name of names) {
+    const reply = await app.inject(`/console/${name === "index.html" ? "" : name}`);
+    t.equal(reply.statusCode, 200, `${name} is served: page.ts names it`);
+    t.equal(reply.body, await readFile(join(ASSETS, name), "utf8"));
+  }
+  for (const path of [
+    "/console/page.js",
+    "/console/../start.js",
+    "/console/%2e%2e/start.js",
+    "/console/assets/console.js",
+  ])
+    t.equal((await app.inject(path)).statusCode, 404, path);
+});
+
+t.test("the page loads its own files only, and has no script or style in its markup", async (t) => {
+  const html = await readFile(join(ASSETS, "index.html"), "utf8");
+  t.notMatch(html, /<style|style=|\son\w+=|https?:|<script(?![^>]*src=)/);
+  for (const name of await readdir(ASSETS)) {
+    const text = await readFile(join(ASSETS, name), "utf8");
+    t.notMatch(
+      text,
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|https?:\/\/(?!www\.w3\.org)/,
+      name,
+    );
+  }
+});

@@ -24,6 +24,7 @@ export function checkTokens(sections: Sound, report: Report): void {
   }
   checkPrefixes(introspection, sections, report);
   checkBinding(sections, report);
+  checkBothWays(authentication, report);
   checkAccepted(sections, report);
   const unlost = !report.lost(["authentication", "mode"]);
   if (mode === "anonymous" && unlost && introspection.length > 0) {
@@ -97,6 +98,18 @@ function checkBinding({ authentication, server }: Sound, report: Report): void {
     report.problem(
       [...path, "senderConstrained"],
       "is required, and no caller can show that a token is theirs: allowed with authentication.dpop, server.tls.clientCa or authentication.clientCertificates",
+    );
+  }
+}
+
+/** Tokens of one issuer that must be bound where they are signed, and need not where they are asked about, or the other way. */
+function checkBothWays({ issuers, introspection = [] }: Authentication, report: Report): void {
+  for (const [index, { issuer, senderConstrained = "optional" }] of introspection.entries()) {
+    const signed = issuers.find((other) => other.issuer === issuer);
+    if (signed === undefined || (signed.senderConstrained ?? "optional") === senderConstrained) continue;
+    report.warning(
+      [...INTROSPECTION, index, "senderConstrained"],
+      "is not the one of the same issuer in authentication.issuers: who has a token of either kind takes the one that asks less",
     );
   }
 }

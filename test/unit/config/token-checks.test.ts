@@ -170,6 +170,14 @@ t.test("warnings", async (t) => {
   );
   t.match(await said(ROUTE("{ accept: [introspection] }")), /authentication\.issuers: is not used/);
   t.notMatch(await said(ROUTE("{ accept: [jwt, introspection] }")), /is not used/);
+  const required = entry(", senderConstrained: required", "https://login.example.com");
+  const bound = AUTH(`  dpop: {}\n  introspection:\n${required}`);
+  t.match(await said(bound), /introspection\[0\]\.senderConstrained: is not the one of the same issuer/);
+  const alike = bound.replace(
+    "login.example.com\n",
+    "login.example.com\n      senderConstrained: required\n",
+  );
+  t.notMatch(await said(alike), /senderConstrained/);
   const both = (claims: string) => INTROSPECTION(entry(`, claims: ${claims}`, "https://login.example.com"));
   t.match(
     await said(both("{ subject: username }")),

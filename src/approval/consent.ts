@@ -12,13 +12,8 @@ import { isRevoked, type Retry, type RoundTripContext } from "../round-trip/retr
 import { type FilledField, readApprovalAnswer } from "./answer.ts";
 import type { Approvals, Approver, Recalled } from "./approvals.ts";
 import { type ApprovePolicies, MAX_POLICIES } from "./approve-policies.ts";
-import {
-  type ApprovalCall,
-  type ApprovalQuestion,
-  type ApprovePolicy,
-  approvalQuestion,
-  waitingIdOf,
-} from "./question.ts";
+import type { ApprovePolicy } from "./approve-policy.ts";
+import { type ApprovalCall, type ApprovalQuestion, approvalQuestion, waitingIdOf } from "./question.ts";
 
 /** What the stage works with. */
 export interface Consents {

@@ -14,9 +14,6 @@ import { type Mask, printDetails, showText } from "./details.ts";
 import { formOf, type QuestionField } from "./fields.ts";
 import { renderTemplate, type Subject, subjectOf } from "./sentence.ts";
 
-export type { ApprovePolicy } from "./approve-policy.ts";
-export type { QuestionField } from "./fields.ts";
-
 /** Key of the question among `inputRequests`, and of its answer; where another's call is asked about, with the id of that behind it. */
 const APPROVAL_KEY = "approval";
 const KEY_OF_ANOTHER = /^approval\/([A-Za-z0-9_-]{22})$/;

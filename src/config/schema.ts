@@ -26,8 +26,6 @@ import { capability, roundTrip, route } from "./route-settings.ts";
 import { rules } from "./rule-settings.ts";
 import { telemetry } from "./telemetry-settings.ts";
 
-export { ALGORITHMS } from "./algorithms.ts";
-
 const KIB = 1_024;
 const MIB = 1_024 * KIB;
 const MINUTE = 60_000;

@@ -1,5 +1,5 @@
 /** What an issuer says of itself: RFC 8414 and OpenID Connect Discovery, read as the gateway reads them, and its key set. */
-import { ALGORITHMS } from "../config/schema.ts";
+import { ALGORITHMS } from "../config/algorithms.ts";
 import { DiscoveryError, discoverMetadata } from "../principal/discovery.ts";
 import { DocumentError, type DocumentReader } from "../principal/document.ts";
 import { Unsuitable } from "./unsuitable.ts";

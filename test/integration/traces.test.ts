@@ -4,8 +4,8 @@ import { generateSecret } from "../../src/key-secret.ts";
 import { meta, mirrored, startGateway, type TestGateway } from "../support/gateway.ts";
 import { type Collector, startCollector, type Taken } from "../support/otlp.ts";
 import { ownRedis } from "../support/redis.ts";
-import { startUpstream, type TestUpstream } from "../support/upstream.ts";
-import { asksOnce, holding, retryOf, stateOf, TRANSFER } from "./rounds.ts";
+import { result, startUpstream, type TestUpstream } from "../support/upstream.ts";
+import { asksOnce, holding, INNER, retryOf, stateOf, TRANSFER } from "./rounds.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const OTHER = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -248,4 +248,62 @@ t.test("without traces, what goes up is what came", async (t) => {
   t.match(upstream.arrived[0]?.body, parent(OTHER));
   await gateway.close(0);
   t.same(collector.bodies, []);
+});
+
+t.test("a retry, whose state is opened in the same message", async (t) => {
+  const { gateway, upstream, spans } = await open(t);
+  const state = stateOf(await gateway.call(TRANSFER));
+  const retry = retryOf(state);
+  const _meta = { ...meta(), traceparent: parent(OTHER), tracestate: "m=1" };
+  t.equal((await gateway.call({ ...retry, params: { ...retry.params, _meta } })).status, 200);
+  const up = upstream.arrived[1];
+  t.equal(up?.json.params.requestState, INNER);
+  const taken = await spans();
+  const client = of(taken, CLIENT).find(({ traceId }) => traceId === OTHER);
+  t.equal(up?.json.params._meta.traceparent, `00-${OTHER}-${client?.spanId}-01`);
+  t.equal(up?.json.params._meta.tracestate, "m=1");
+  t.equal(up?.headers["traceparent"], up?.json.params._meta.traceparent);
+});
+
+t.test("a notification, and messages of older revisions", async (t) => {
+  const { gateway, upstream, spans } = await open(t);
+  const own = { ...meta(), traceparent: parent(OTHER) };
+  upstream.script = (_arrived, response) => void response.writeHead(202).end();
+  await gateway.call({ id: null, method: "notifications/progress", params: { _meta: own } });
+  t.match(upstream.arrived[0]?.json.params._meta.traceparent, `00-${OTHER}-`);
+  t.not(upstream.arrived[0]?.json.params._meta.traceparent, parent(OTHER));
+  await gateway.configure({ routes: [{ path: "/mcp", upstream: { url: upstream.url }, legacy: "pass" }] });
+  upstream.script = asksOnce;
+  const body = JSON.stringify({
+    ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+    params: { name: "a", arguments: {}, _meta: { traceparent: parent(OTHER), progressToken: 1 } },
+  });
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  upstream.script = (arrived, response) => result(arrived, response, '{"content":[]}');
+  await gateway.send({ headers: { ...headers, "mcp-protocol-version": "2025-06-18" }, body });
+  const legacy = upstream.arrived[1];
+  t.match(legacy?.json.params._meta, { progressToken: 1, traceparent: new RegExp(`^00-${OTHER}-`) });
+  t.equal(legacy?.headers["traceparent"], legacy?.json.params._meta.traceparent);
+  const names = of(await spans(), SERVER).map(({ name }) => name);
+  t.same(names, ["other", "tools/call a"]);
+});
+
+t.test("a change of telemetry alone ends no open stream, another one does", async (t) => {
+  for (const [change, ends] of [
+    [{ telemetry: {} }, false],
+    [{ envelope: { ttl: "5m" } }, true],
+  ] as const) {
+    const { gateway, upstream, spans } = await open(t);
+    const held = holding();
+    upstream.script = held.script;
+    const stream = gateway.call({ method: "subscriptions/listen", params: {} });
+    const { response } = await held.next();
+    response.writeHead(200, { "content-type": "text/event-stream" }).write(": here\n\n");
+    t.ok(await gateway.configure(change));
+    // Where the stream has been ended, this comes too late.
+    response.end();
+    t.equal((await stream).body.includes("configuration_changed"), ends);
+    const names = of(await spans(), SERVER).map(({ name }) => name);
+    t.same(names, ["subscriptions/listen"], "told where it began");
+  }
 });

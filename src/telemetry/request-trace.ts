@@ -112,7 +112,9 @@ export class RequestTrace {
   /** The request is over: exports what is recorded of it. */
   end({ record, id, upstream, http }: Ended): void {
     const { traceId, parent, carrier, serverSpan, clientSpan, sampled } = this.#decide();
-    if (!sampled || !this.#counts(record, parent)) return;
+    // Whoever was not let in decides nothing: a flood that asks to be recorded is recorded like any other.
+    const own = parent === undefined || record.principal !== undefined;
+    if (!sampled || (!own && share(serverSpan) >= this.#parts.sample)) return;
     const end = this.#now();
     const { name, attributes, error } = describe(record, id);
     const failed = error !== undefined;
@@ -166,17 +168,12 @@ export class RequestTrace {
     return this.#start + performance.now() - this.#base;
   }
 
-  /** Whoever was not let in decides nothing: a flood that asks to be recorded is recorded like any other. */
-  #counts(record: AuditRecord, parent: TraceContext | undefined): boolean {
-    return parent === undefined || record.principal !== undefined || Math.random() < this.#parts.sample;
-  }
-
   #decide(): Decided {
     if (this.#decided !== undefined) return this.#decided;
     const parent = this.#message ?? this.#header;
     const other = this.#message === undefined ? undefined : this.#header;
     const traceId = parent?.traceId ?? randomId(16);
-    const sampled = parent?.sampled ?? Number.parseInt(traceId.slice(-13), 16) / 2 ** 52 < this.#parts.sample;
+    const sampled = parent?.sampled ?? share(traceId) < this.#parts.sample;
     const same = other?.spanId === parent?.spanId && other?.traceId === parent?.traceId;
     this.#decided = {
       ...{ traceId, parent, carrier: same ? undefined : other, sampled },
@@ -197,6 +194,9 @@ const serverOf = ({ hostname, port, protocol }: URL): Attributes => ({
 
 /** Where `server.address` and `server.port` lie in a URL. */
 export const addressOf = (url: string): Attributes => serverOf(new URL(url));
+
+/** A random id as a number from 0 to below 1. */
+const share = (id: string): number => Number.parseInt(id.slice(-13), 16) / 2 ** 52;
 
 function randomId(bytes: 8 | 16): string {
   const id = randomBytes(bytes).toString("hex");

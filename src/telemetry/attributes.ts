@@ -18,7 +18,8 @@ export interface Described {
 }
 
 const VERSION = /^\d{4}-\d{2}-\d{2}$/;
-const PLAIN_ID = /^(?:-?\d{1,19}|"[\w.:-]{1,64}")$/;
+/** A text can be anybody's words. */
+const PLAIN_ID = /^-?\d{1,16}$/;
 
 /** @param id JSON text of the request's id, once one was read */
 export function describe(record: AuditRecord, id: string | null): Described {
@@ -38,7 +39,7 @@ export function describe(record: AuditRecord, id: string | null): Described {
       "gen_ai.operation.name": counted === "tools/call" ? "execute_tool" : undefined,
       "gen_ai.tool.name": named?.kind === "tool" ? named.name : undefined,
       "gen_ai.prompt.name": named?.kind === "prompt" ? named.name : undefined,
-      "jsonrpc.request.id": id !== null && PLAIN_ID.test(id) ? id.replaceAll('"', "") : undefined,
+      "jsonrpc.request.id": id !== null && PLAIN_ID.test(id) ? id : undefined,
       "rpc.response.status_code": rpc === undefined || error === undefined ? undefined : String(rpc),
       "error.type": error,
       "network.transport": "tcp",

@@ -54,7 +54,7 @@ const [ROUND, SERVER, CLIENT] = [1, 2, 3];
 
 t.test("one request: its own span, and below it that of the call to the server", async (t) => {
   const { gateway, upstream, spans } = await open(t, { serviceName: "gate-1" });
-  await gateway.call({ id: "r-9", method: "tools/list" });
+  await gateway.call({ id: 4711, method: "tools/list" });
   const taken = await spans();
   t.equal(taken.length, 2);
   const [client] = of(taken, CLIENT);
@@ -66,7 +66,7 @@ t.test("one request: its own span, and below it that of the call to the server",
     attributes: {
       "mcp.method.name": "tools/list",
       "mcp.protocol.version": "2026-07-28",
-      "jsonrpc.request.id": "r-9",
+      "jsonrpc.request.id": "4711",
       "http.request.method": "POST",
       "http.response.status_code": "200",
       "http.route": "/mcp",

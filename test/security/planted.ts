@@ -48,6 +48,7 @@ export async function plant(t: Test): Promise<Plantation> {
   process.env["SG_SECRET_UPSTREAM"] = `${MARK}-upstream-credential`;
   const sectionsOf = (url: string, issuer: string, jwks: string, password = "SG_SECRET_REDIS") => ({
     admin: { listen: "127.0.0.1:0" },
+    log: { level: "debug", access: "on" },
     redis: { url: redis.url, password: { env: password } },
     redemption: { store: "redis" },
     keys: { primary: "k", ring: [{ id: "k", secret: { env: "SG_SECRET_KEY" } }] },

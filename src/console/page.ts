@@ -4,17 +4,21 @@ import type { FastifyInstance } from "fastify";
 
 const FOLDER = new URL("assets/", import.meta.url);
 
-/** Name in the path → file and media type. The page loads these and nothing else. */
+const SCRIPT = "text/javascript; charset=utf-8";
+
+/** Name in the path → media type. The page loads these and nothing else. */
 const FILES = {
-  "": { file: "index.html", type: "text/html; charset=utf-8" },
-  "console.css": { file: "console.css", type: "text/css; charset=utf-8" },
-  "console.js": { file: "console.js", type: "text/javascript; charset=utf-8" },
-  "talk.js": { file: "talk.js", type: "text/javascript; charset=utf-8" },
-  "story.js": { file: "story.js", type: "text/javascript; charset=utf-8" },
-  "elements.js": { file: "elements.js", type: "text/javascript; charset=utf-8" },
-  "trips.js": { file: "trips.js", type: "text/javascript; charset=utf-8" },
-  "panels.js": { file: "panels.js", type: "text/javascript; charset=utf-8" },
-  "deeds.js": { file: "deeds.js", type: "text/javascript; charset=utf-8" },
+  "index.html": "text/html; charset=utf-8",
+  "console.css": "text/css; charset=utf-8",
+  ...{
+    "console.js": SCRIPT,
+    "talk.js": SCRIPT,
+    "story.js": SCRIPT,
+    "elements.js": SCRIPT,
+    "trips.js": SCRIPT,
+  },
+  ...{ "diagram.js": SCRIPT, "panels.js": SCRIPT, "confirm.js": SCRIPT, "overrides.js": SCRIPT },
+  "approvals.js": SCRIPT,
 } as const;
 
 /** No script but ours, nothing from elsewhere, in no frame, and no name of ours left anywhere. */
@@ -36,8 +40,8 @@ const HEADERS: Readonly<Record<string, string>> = {
  * @throws Error when a file is missing from the installation
  */
 export function servePage(app: FastifyInstance, on: () => boolean): void {
-  const pages = Object.entries(FILES).map(([name, { file, type }]) => ({
-    path: `/console/${name}`,
+  const pages = Object.entries(FILES).map(([file, type]) => ({
+    path: `/console/${file === "index.html" ? "" : file}`,
     type,
     body: readFileSync(new URL(file, FOLDER)),
   }));

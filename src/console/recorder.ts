@@ -15,6 +15,8 @@ export interface RecorderBounds {
 }
 
 export const RECORDER_BOUNDS: RecorderBounds = { records: 2_000, characters: 4 * 1024 * 1024 };
+/** Of what came from nobody known and was refused, as a part: who has no credential must not push out what others did. */
+const STRANGERS_PART = 0.1;
 
 /** A record by its number in this process, from 1. */
 export interface Recorded {
@@ -38,10 +40,10 @@ export class Recorder {
   readonly #wanted: () => boolean;
   readonly #now: () => number;
   readonly #bounds: RecorderBounds;
-  #held: Recorded[] = [];
-  #characters = 0;
+  readonly #strangersBounds: RecorderBounds;
+  #known = new Ring();
+  #strangers = new Ring();
   #last = 0;
-  #dropped = 0;
   #since: number;
   #tallies: Tallies;
 
@@ -53,6 +55,10 @@ export class Recorder {
     this.#wanted = wanted;
     this.#now = now;
     this.#bounds = bounds;
+    this.#strangersBounds = {
+      records: Math.ceil(bounds.records * STRANGERS_PART),
+      characters: Math.ceil(bounds.characters * STRANGERS_PART),
+    };
     this.#since = now();
     this.#tallies = new Tallies();
   }
@@ -69,19 +75,18 @@ export class Recorder {
       return;
     }
     const shown = record.type === "audit" ? withoutArguments(record) : record;
-    const text = JSON.stringify(shown);
     this.#last += 1;
-    this.#held.push({ number: this.#last, text });
-    this.#characters += text.length;
+    const one = { number: this.#last, text: JSON.stringify(shown) };
+    if (isStrangers(record)) this.#strangers.push(one, this.#strangersBounds);
+    else this.#known.push(one, this.#bounds);
     if (record.type === "audit") this.#tallies.count(record, this.#now());
-    this.#makeRoom();
   }
 
   /** Drops everything, as when the console is turned off. */
   forget(): void {
     this.#since = this.#now();
     if (this.#last === 0) return;
-    [this.#held, this.#characters, this.#dropped] = [[], 0, 0];
+    [this.#known, this.#strangers] = [new Ring(), new Ring()];
     // Numbers go on, so that nobody takes a new record for an old one.
     this.#tallies = new Tallies();
   }
@@ -92,15 +97,13 @@ export class Recorder {
    * @param most bounds of one answer; the first record always fits
    */
   after(after: number, most: RecorderBounds): readonly Recorded[] {
-    const first = this.#held[0]?.number ?? 0;
-    const from = Math.max(0, after + 1 - first);
+    const found = [...this.#known.after(after), ...this.#strangers.after(after)];
+    found.sort((a, b) => a.number - b.number);
     const page: Recorded[] = [];
     let characters = 0;
-    for (let at = from; at < this.#held.length && page.length < most.records; at++) {
-      const one = this.#held[at];
-      if (one === undefined) break;
+    for (const one of found) {
       characters += one.text.length;
-      if (page.length > 0 && characters > most.characters) break;
+      if (page.length >= most.records || (page.length > 0 && characters > most.characters)) break;
       page.push(one);
     }
     return page;
@@ -112,31 +115,55 @@ export class Recorder {
   }
 
   report(): RecorderReport {
-    const [held, characters, dropped, since] = [
-      this.#held.length,
-      this.#characters,
-      this.#dropped,
-      this.#since,
-    ];
-    return { held, characters, dropped, since };
-  }
-
-  /** In larger steps than one, or each record would move all the others. */
-  #makeRoom(): void {
-    const { records, characters } = this.#bounds;
-    if (this.#held.length <= records && this.#characters <= characters) return;
-    let gone = 0;
-    while (
-      gone < this.#held.length &&
-      (this.#held.length - gone > records * 0.9 || this.#characters > characters * 0.9)
-    ) {
-      this.#characters -= this.#held[gone]?.text.length ?? 0;
-      gone += 1;
-    }
-    this.#held.splice(0, gone);
-    this.#dropped += gone;
+    const [a, b] = [this.#known, this.#strangers];
+    return {
+      held: a.held.length + b.held.length,
+      characters: a.characters + b.characters,
+      dropped: a.dropped + b.dropped,
+      since: this.#since,
+    };
   }
 }
+
+/** Records in the order of their numbers, the oldest of which go. */
+class Ring {
+  held: Recorded[] = [];
+  characters = 0;
+  dropped = 0;
+
+  /** Makes room in larger steps than one, or each record would move all the others. */
+  push(one: Recorded, { records, characters }: RecorderBounds): void {
+    this.held.push(one);
+    this.characters += one.text.length;
+    if (this.held.length <= records && this.characters <= characters) return;
+    let gone = 0;
+    while (
+      gone < this.held.length &&
+      (this.held.length - gone > records * 0.9 || this.characters > characters * 0.9)
+    ) {
+      this.characters -= this.held[gone]?.text.length ?? 0;
+      gone += 1;
+    }
+    this.held.splice(0, gone);
+    this.dropped += gone;
+  }
+
+  /** Those with a greater number. */
+  after(number: number): Recorded[] {
+    let [low, high] = [0, this.held.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.held[middle]?.number ?? 0) > number) high = middle;
+      else low = middle + 1;
+    }
+    return this.held.slice(low);
+  }
+}
+
+const isStrangers = (record: AuditRecord | AdminRecord): boolean =>
+  record.type === "audit"
+    ? record.outcome === "refused" && (record.principal === undefined || record.code === "unauthorized")
+    : record.action === "unknown" || (record.action === "signin" && record.outcome === "refused");
 
 function withoutArguments({ arguments: _, ...rest }: AuditRecord): Omit<AuditRecord, "arguments"> {
   return rest;

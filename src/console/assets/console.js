@@ -1,6 +1,8 @@
 /** The page: who is signed in, which view is open, and what is asked for when. */
-import { Approvals, Overrides, revoke } from "./deeds.js";
+import { Approvals } from "./approvals.js";
+import { revoke } from "./confirm.js";
 import { day, element, shown } from "./elements.js";
+import { Overrides } from "./overrides.js";
 import { showHealth, showRefusals, showRules } from "./panels.js";
 import { ask, hasSession, SignedOut, signIn, signOut } from "./talk.js";
 import { Trips } from "./trips.js";

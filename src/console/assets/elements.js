@@ -1,6 +1,8 @@
 /** Elements made of text. Whatever comes from callers and servers is text here, never markup, and nothing in it is invisible. */
 
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+/** Of one table: a browser has to draw them all. */
+const MOST_ROWS = 200;
 const SVG = "http://www.w3.org/2000/svg";
 
 /** A text with what cannot be seen, or turns what stands around it, written out as {U+XXXX}. */
@@ -80,7 +82,7 @@ export function table(caption, columns, rows, none) {
     {},
     columns.map((name) => element("th", { scope: "col" }, name)),
   );
-  const body = rows.map((cells) =>
+  const body = rows.slice(0, MOST_ROWS).map((cells) =>
     element(
       "tr",
       {},
@@ -101,7 +103,10 @@ export function table(caption, columns, rows, none) {
       element("tbody", {}, body),
     ),
   );
-  return rows.length === 0 ? element("p", { class: "none" }, none) : made;
+  if (rows.length === 0) return element("p", { class: "none" }, none);
+  if (rows.length > MOST_ROWS)
+    made.append(element("p", { class: "hint" }, `${rows.length - MOST_ROWS} more are not shown.`));
+  return made;
 }
 
 /** Names and values; undefined values are left out. */
@@ -127,17 +132,19 @@ export const badge = ({ tone, word }) =>
 
 const SIGNS = { good: "✓", bad: "✕", waits: "?", note: "•" };
 
+const FILLED = new WeakMap();
+
 /** Puts new children in, unless nothing has changed; focus and place stay with what has the same `data-name`. */
 export function fill(container, data, build) {
   const key = JSON.stringify(data);
-  if (container.dataset.filled === key) return;
+  if (FILLED.get(container) === key) return;
   const named = () => [...container.querySelectorAll("[data-name]")];
   const focused = container.contains(document.activeElement)
     ? document.activeElement.dataset.name
     : undefined;
   const places = new Map(named().map((one) => [one.dataset.name, one.scrollLeft]));
   container.replaceChildren(...[build()].flat());
-  container.dataset.filled = key;
+  FILLED.set(container, key);
   for (const one of named()) {
     one.scrollLeft = places.get(one.dataset.name) ?? 0;
     if (focused !== undefined && one.dataset.name === focused) one.focus({ preventScroll: true });

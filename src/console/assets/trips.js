@@ -1,10 +1,12 @@
 /** Round trips as sequence diagrams: a list, newest first, each opened to its steps. */
-import { badge, element, facts, fill, moment, value } from "./elements.js";
-import { stepsOf, summaryOf, tripOf } from "./story.js";
+import { LANES, roundOf } from "./diagram.js";
+import { badge, element, fill, moment, value } from "./elements.js";
+import { summaryOf, tripOf } from "./story.js";
 
 const MAX_RECORDS = 2_000;
+/** Of one trip: who sends a state again and again must not push out all others. */
+const MAX_TRIP = { first: 50, all: 200 };
 const PAGE = 40;
-const LANES = { caller: "Caller", gateway: "Sealgate", server: "Server" };
 
 /** The panel. `revoke` is called with a target and what it is called. */
 export class Trips {
@@ -55,13 +57,18 @@ export class Trips {
       const { id, chain } = tripOf(record);
       let trip = this.#byId.get(id);
       if (trip === undefined) {
-        trip = { id, chain, records: [], text: "" };
+        trip = { id, chain, records: [], text: "", left: 0 };
         this.#byId.set(id, trip);
       }
       trip.records.push(record);
-      trip.text += ` ${textOf(record)}`;
+      if (trip.left === 0) trip.text += ` ${textOf(record)}`;
       trip.stale = true;
       this.#records += 1;
+      if (trip.records.length > MAX_TRIP.all) {
+        trip.records.splice(MAX_TRIP.first, 1);
+        trip.left += 1;
+        this.#records -= 1;
+      }
     }
     for (const [id, { records: gone }] of this.#byId) {
       if (this.#records <= MAX_RECORDS) break;
@@ -140,6 +147,16 @@ export class Trips {
       const lanes = Object.values(LANES).map((name) => element("span", {}, name));
       const head = element("p", { class: "lanes", "aria-hidden": "true" }, lanes);
       trip.body.append(head, trip.rounds, trip.verbs);
+      trip.told = 0;
+    }
+    if (trip.left > 0) {
+      trip.rounds.replaceChildren(
+        element(
+          "p",
+          { class: "hint" },
+          `${trip.left} records after the first ${MAX_TRIP.first} are left out.`,
+        ),
+      );
       trip.told = 0;
     }
     // What stands there stays: somebody may have opened or marked a part of it.
@@ -224,50 +241,3 @@ function summaryLine({ call, route, who, end, rounds, refusals, codes, first }) 
     ),
   ];
 }
-
-function roundOf(record) {
-  const { type, brought } = record;
-  const what =
-    type === "admin"
-      ? "operator"
-      : brought === undefined
-        ? "call"
-        : `retry with the state of round ${brought.round}`;
-  return [
-    element("h3", {}, moment(record.time), ` ${what}`),
-    element(
-      "ol",
-      { class: "steps" },
-      stepsOf(record).map(({ from, to, tone, title, facts: told, more }) =>
-        element(
-          "li",
-          { class: `step ${from}-${to} ${tone}` },
-          element("p", { class: "way" }, from === to ? LANES[from] : `${LANES[from]} → ${LANES[to]}`),
-          element(
-            "div",
-            { class: "words" },
-            element(
-              "p",
-              { class: "title" },
-              SIGNS[tone] === undefined ? "" : element("span", { "aria-hidden": "true" }, SIGNS[tone]),
-              value(title),
-            ),
-            told.length === 0 ? "" : factsOf(told),
-            more.length === 0
-              ? ""
-              : element(
-                  "details",
-                  { class: "more" },
-                  element("summary", {}, "Ids and digests"),
-                  factsOf(more),
-                ),
-          ),
-        ),
-      ),
-    ),
-  ];
-}
-
-const factsOf = (pairs) => facts(pairs.map(([name, text]) => [name, value(text)]));
-
-const SIGNS = { good: "✓ ", bad: "✕ ", waits: "? " };

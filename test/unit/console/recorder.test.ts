@@ -92,3 +92,20 @@ t.test("a watched log writes as before", async (t) => {
   t.equal(recorder.report().held, 1);
   await log.close();
 });
+
+t.test("a flood of strangers pushes out strangers only, and the order is that of time", async (t) => {
+  const recorder = open({ records: 100, characters: 1e6 });
+  const principal = { issuer: "https://a.example", subject: "dana" };
+  for (let at = 0; at < 50; at++) recorder.take(record({ principal }));
+  for (let at = 0; at < 5_000; at++) recorder.take(record({ outcome: "refused", code: "unauthorized" }));
+  recorder.take(record({ principal, policy: "last" }));
+  const numbers = recorder.after(0, ALL).map(({ number }) => number);
+  t.equal(numbers.filter((number) => number <= 50).length, 50);
+  t.ok(numbers.length <= 61);
+  t.same(
+    numbers,
+    numbers.toSorted((a, b) => a - b),
+  );
+  t.equal(numbers.at(-1), 5_051);
+  t.equal(recorder.after(5_049, ALL).length, 2);
+});

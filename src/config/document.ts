@@ -7,12 +7,14 @@ import { isUtf8 } from "node:buffer";
 import {
   type Document,
   isAlias,
+  isCollection,
   isMap,
   isNode,
   isPair,
   isScalar,
   isSeq,
   LineCounter,
+  type Node,
   parseDocument,
   visit,
   type YAMLMap,
@@ -73,14 +75,19 @@ function unwelcome(doc: Document, lineOf: (offset: number) => number): PathFault
   if (doc.directives?.yaml.explicit === true) {
     found.push({ offset: 0, message: DIRECTIVE });
   }
+  const marks = (node: Node): void => {
+    const offset = node.range?.[0] ?? 0;
+    if (isAlias(node)) found.push({ offset, message: ALIAS });
+    else if ((isScalar(node) || isCollection(node)) && node.anchor !== undefined) {
+      found.push({ offset, message: ANCHOR });
+    }
+    if (node.tag !== undefined) found.push({ offset, message: TAG });
+  };
   visit(doc, {
-    Node: (_, node) => {
-      const offset = node.range?.[0] ?? 0;
-      if (isAlias(node)) found.push({ offset, message: ALIAS });
-      else if (node.anchor !== undefined) found.push({ offset, message: ANCHOR });
-      if (node.tag !== undefined) found.push({ offset, message: TAG });
-    },
+    Node: (_, node) => marks(node),
+    // The library calls only the visitor that fits best, so `Node` never sees a mapping.
     Map: (_, map, ancestors) => {
+      marks(map);
       const seen = new Map<unknown, number>();
       for (const { key } of map.items) {
         if (!isScalar(key)) continue;

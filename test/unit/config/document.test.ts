@@ -39,6 +39,56 @@ t.test("refuses what is not plain, one-document YAML 1.2", async (t) => {
   t.match(readDocument(Buffer.alloc(1_100_000, "a")).problems[0]?.message, /1MiB/);
 });
 
+t.test("anchors, tags, aliases and merge keys are refused on whatever they stand", async (t) => {
+  const forms = (mark: string): Record<string, string> => ({
+    "a scalar": `a: ${mark} x\n`,
+    "a quoted scalar": `a: ${mark} "x"\n`,
+    "a block scalar": `a: ${mark} |\n  x\n`,
+    "an empty value": `a: ${mark}\nb: 1\n`,
+    "a name": `${mark} a: x\n`,
+    "a name in braces": `a: { ${mark} b: x }\n`,
+    "a flow mapping": `a: ${mark} { b: 1 }\n`,
+    "an empty flow mapping": `a: ${mark} {}\n`,
+    "a block mapping": `a: ${mark}\n  b: 1\n`,
+    "a flow sequence": `a: ${mark} [1]\n`,
+    "a block sequence": `a: ${mark}\n  - 1\n`,
+    "an entry": `a:\n  - ${mark} x\n`,
+    "a mapping in an entry": `a:\n  - ${mark} { b: 1 }\n`,
+    "a block mapping in an entry": `a:\n  - ${mark}\n    b: 1\n`,
+    "a mapping in brackets": `a: [ ${mark} { b: 1 } ]\n`,
+    "a pair in brackets": `a: [ ${mark} b: 1 ]\n`,
+    "a mapping in braces": `a: { b: ${mark} { c: 1 } }\n`,
+    "the whole file": `${mark}\na: 1\n`,
+    "the whole document": `--- ${mark}\na: 1\n`,
+  });
+  for (const mark of ["&p", "!!map", "!!seq", "!!str", "!x", "!", "!<tag:yaml.org,2002:map>", "&p !!map"]) {
+    for (const [where, text] of Object.entries(forms(mark))) {
+      const said = read(text).problems.map(({ message }) => message);
+      const about = mark.startsWith("&") ? /anchors/ : /tags/;
+      t.ok(
+        said.some((message) => about.test(message)),
+        `${mark} on ${where}: ${said.join("; ")}`,
+      );
+      t.equal(read(text).value, undefined, `${mark} on ${where} is not read`);
+    }
+  }
+  for (const [where, text] of Object.entries(forms("")).filter(([where]) => where !== "the whole file")) {
+    t.same(read(text).problems, [], `nothing on ${where}`);
+  }
+  for (const text of [
+    "a: { b: 1 }\nc: *a\n",
+    "a: { <<: { b: 1 } }\n",
+    "a:\n  <<: { b: 1 }\n",
+    'a: { "<<": { b: 1 } }\n',
+    "a:\n  - <<: [ { b: 1 } ]\n",
+    "a: { b: { <<: *x } }\n",
+  ]) {
+    const [first] = read(text).problems;
+    t.match(first?.message, /aliases|merge keys/, text);
+  }
+  t.same(read('a: { b: "<<", c: "*x", d: "&x", e: "!x" }\n').problems, [], "in quotes they are texts");
+});
+
 /** A text with faults, and all that is said of it: `line:column words`. */
 const FAULTS: [name: string, text: string, said: (string | RegExp)[]][] = [
   ["a tab", "server:\n\tlisten: a\n", [/^2:1 a tab is used for indentation, allowed are blanks$/]],

@@ -2,11 +2,11 @@
  * argv → command → exit code. Owns the help texts and what a failed command prints: one line for whoever can put it
  * right, never a stack for a mistake of the operator. Decides nothing else.
  */
-import { parseArgs } from "node:util";
 import type { Command } from "./commands/command.ts";
 import { COMMANDS } from "./commands/commands.ts";
 import { EXIT } from "./commands/exit.ts";
 import { CannotWrite } from "./commands/files.ts";
+import { readOptions } from "./commands/given-options.ts";
 import { UsageError } from "./commands/usage-error.ts";
 import { ConfigFileError } from "./config/config-file.ts";
 import { EditRefused } from "./config/edit-refused.ts";
@@ -62,56 +62,6 @@ function find(args: readonly string[]): { command: Command; rest: string[] } | u
   return command === undefined ? undefined : { command, rest: args.slice(command.words.length) };
 }
 
-function read(command: Command, args: string[]): ReadonlyMap<string, string> | "help" {
-  const options = Object.fromEntries(
-    Object.entries(command.options).map(([name, { value }]) => [
-      name,
-      { type: value === undefined ? ("boolean" as const) : ("string" as const), multiple: true },
-    ]),
-  );
-  let values: Record<string, unknown>;
-  let positionals: readonly string[];
-  try {
-    ({ values, positionals } = parseArgs({
-      args,
-      options: { ...options, help: { type: "boolean", short: "h" } },
-      strict: true,
-      allowPositionals: command.argument !== undefined,
-    }));
-  } catch (error) {
-    throw new UsageError(parseFailure(error, command), command);
-  }
-  if (values["help"] === true) return "help";
-  const given = new Map<string, string>();
-  for (const [name, list] of Object.entries(values) as [string, (string | true)[]][]) {
-    const [value, second] = list;
-    if (second !== undefined) throw new UsageError(`--${name} is given twice`, command);
-    if (value === undefined || value === "") throw new UsageError(`--${name} needs a value`, command);
-    given.set(name, String(value));
-  }
-  const [argument, ...more] = positionals;
-  if (command.argument !== undefined) {
-    const { name } = command.argument;
-    if (argument === undefined || argument === "") throw new UsageError(`${name} is missing`, command);
-    if (more.length > 0) throw new UsageError(`more than one ${name} is given`, command);
-    given.set(name, argument);
-  }
-  return given;
-}
-
-/** What `parseArgs` says, without its advice, and with ours. */
-function parseFailure(error: unknown, command: Command): string {
-  const [message = ""] = (error instanceof Error ? error.message : "").split(". ");
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL") {
-    const file = Object.entries(command.options).find(([, { value }]) => value === "FILE")?.[0];
-    return file === undefined ? message : `${message}, use --${file} FILE`;
-  }
-  const option = /^Unknown option '--([\w-]+)/.exec(message)?.[1];
-  const near = option === undefined ? undefined : nearest(option, [...Object.keys(command.options), "help"]);
-  return near === undefined ? message : `${message}, did you mean --${near}?`;
-}
-
 function unknown(args: readonly string[]): UsageError {
   const [word = "", second] = args;
   const groups = COMMANDS.filter(({ words }) => words[0] === word && words.length > 1);
@@ -152,7 +102,7 @@ async function dispatch(args: readonly string[]): Promise<number> {
     process.stdout.write(group.map(help).join("\n"));
     return EXIT.ok[0];
   }
-  const given = read(found.command, found.rest);
+  const given = readOptions(found.command, found.rest);
   if (given === "help") {
     process.stdout.write(help(found.command));
     return EXIT.ok[0];

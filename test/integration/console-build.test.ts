@@ -1,6 +1,9 @@
-/** What is built carries the console's page: every file of it, served as it stands in the sources, and nothing else. */
+/**
+ * What is built carries the console's page: every file of it, served as it stands in the sources, and nothing else. And it
+ * can be started by its name.
+ */
 import { execFile } from "node:child_process";
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -12,11 +15,15 @@ const ASSETS = join(ROOT, "src/console/assets");
 const run = promisify(execFile);
 
 t.test("compiled, with its assets, in the order that npm run build has", async (t) => {
-  const { scripts, files } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
+  const { scripts, files, bin } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
     scripts: Record<string, string>;
     files: string[];
+    bin: Record<string, string>;
   };
   t.equal(scripts["build"], "node scripts/clean.ts && node scripts/assets.ts && tsc -p tsconfig.build.json");
+  // npm runs it behind build, also where that is given options for the compiler, as in the Dockerfile.
+  t.equal(scripts["postbuild"], "node scripts/executable.ts");
+  t.equal(bin["sealgate"], "dist/main.js");
   t.ok(files.includes("dist"));
   // Inside the checkout, so that packages are found; a name of its own, so that two runs do not meet.
   const out = join(ROOT, ".cache", `console-build-${process.pid}`);
@@ -32,6 +39,11 @@ t.test("compiled, with its assets, in the order that npm run build has", async (
     // Whatever it says of types is said by `npm run types`; here counts what it writes.
     () => undefined,
   );
+  await run(process.execPath, [join(ROOT, "scripts/executable.ts"), out]);
+  const { mode } = await stat(join(out, "main.js"));
+  t.equal(mode & 0o777, 0o755, "anybody may start it, and only its owner change it");
+  t.match((await run(join(out, "main.js"), ["help"])).stdout, /^sealgate: a reverse proxy/);
+  t.equal((await stat(join(out, "start.js"))).mode & 0o111, 0, "what is no program is none");
   const { servePage } = (await import(pathToFileURL(join(out, "console/page.js")).href)) as {
     servePage: (app: unknown, on: () => boolean) => void;
   };

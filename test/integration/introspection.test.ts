@@ -2,8 +2,8 @@
 import { inspect } from "node:util";
 import t, { type Test } from "tap";
 import type { Config } from "../../src/config/schema.ts";
-import { createAuthenticator } from "../../src/principal/authenticators.ts";
 import { openClient } from "../../src/oauth/client-authentication.ts";
+import { createAuthenticator } from "../../src/principal/authenticators.ts";
 import { issuerSettings, RESOURCE, recordingLog, refusalOf } from "../support/authentication.ts";
 import {
   type IntrospectionBehaviour,

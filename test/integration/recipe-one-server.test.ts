@@ -55,9 +55,9 @@ t.test("every configuration of the recipes is started by a test", async (t) => {
   const counts = names.map((name) => [name, blocks(name, "yaml").length]);
   t.same(Object.fromEntries(counts), {
     "one-server.md": 1,
-    "behind-a-gateway.md": 1,
+    "behind-a-gateway.md": 2,
     "before-a-gateway.md": 1,
-    "behind-nginx.md": 1,
+    "behind-nginx.md": 2,
     "issuers.md": 2,
   });
   t.same(fences(index), []);

@@ -18,7 +18,14 @@ import { META } from "../support/meta.ts";
 const NOW = Date.UTC(2026, 10, 30);
 const ring = ephemeralKeyring();
 const store = createMemoryStore({ now: () => NOW });
-const limits = { body: 65_536, event: 65_536, depth: 32, inFlight: 1, streams: 1, eventLoopDelay: "off" as const };
+const limits = {
+  body: 65_536,
+  event: 65_536,
+  depth: 32,
+  inFlight: 1,
+  streams: 1,
+  eventLoopDelay: "off" as const,
+};
 const everything = createAuthorizer({ default: "allow", policies: [] });
 const hidden = createAuthorizer({
   default: "allow",

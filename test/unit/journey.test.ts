@@ -32,7 +32,7 @@ function setOut() {
         spans: () => undefined,
         introspection: () => undefined,
         result: () => undefined,
-      credential: () => undefined,
+        credential: () => undefined,
         approval: () => undefined,
         finding: () => undefined,
         keepRoutes: async () => undefined,

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ApprovalsDesk } from "../approval/approvals.ts";
-import { presentHeld, presentWaiting, type ShownApproval } from "../approval/presented.ts";
+import { presentDecided, presentHeld, presentWaiting, type ShownApproval } from "../approval/presented.ts";
 import type { AdminAction, AdminRecord } from "../audit/admin-record.ts";
 import { OrderRefused } from "../overrides/orders.ts";
 
@@ -41,7 +41,7 @@ export function addApprovalVerbs(
       record(request, decision, { outcome: "failed", cause: "not_found" });
       return reply.code(404).send({ error: "there is no such entry" });
     }
-    const { message: _, ...entry } = shown;
+    const { message: _, missing: __, counts: ___, ...entry } = shown;
     record(request, decision, { entry: { ...entry, by } });
     return reply.code(200).send(shown);
   });
@@ -58,8 +58,8 @@ async function carryOut(
     const held = await approvals.forget(id, by);
     return held === undefined ? undefined : presentHeld(held);
   }
-  const entry = await approvals.decide(id, decision === "approve", by);
-  return entry === undefined ? undefined : presentWaiting(entry);
+  const decided = await approvals.decide(id, decision === "approve", by);
+  return decided === undefined ? undefined : presentDecided(decided);
 }
 
 /** @throws OrderRefused */

@@ -4,8 +4,9 @@
  */
 import type { JsonText, Node } from "../json/scan.ts";
 import { looksForeign, MAX_ANSWER_BYTES, MAX_UNASKED, shapeFault } from "../mcp/answer-shape.ts";
-import { checkForm } from "../mcp/form.ts";
+import { checkField, checkForm } from "../mcp/form.ts";
 import { parseExact } from "../mcp/number.ts";
+import { isObject, own } from "../mcp/parsed.ts";
 import type { QuestionField } from "./fields.ts";
 import type { ApprovalQuestion } from "./question.ts";
 
@@ -25,7 +26,8 @@ export type ApprovalFault = "answers_missing" | "answer" | "action" | "content" 
 export type ApprovalAnswer =
   | { readonly kind: "accept"; readonly fields: readonly FilledField[] }
   | { readonly kind: "decline" | "cancel" }
-  | { readonly kind: "malformed"; readonly detail: ApprovalFault };
+  /** `field`: the member of the form that is wrong, by the name that policy gave it. */
+  | { readonly kind: "malformed"; readonly detail: ApprovalFault; readonly field?: string };
 
 /**
  * Reads the answer out of the untrusted `inputResponses`. What nobody asked for is not looked at.
@@ -45,10 +47,11 @@ export function readApprovalAnswer(
   if (action !== "accept") return malformed("action");
   const content = readContent(doc, doc.get(answer, "content"), question.fields);
   if (content === undefined) return malformed("content");
-  if (checkForm(parseExact(question.requestedSchema), content) !== undefined) return malformed("form");
+  const schema = parseExact(question.requestedSchema);
+  if (checkForm(schema, content) !== undefined) return malformed("form", faultyField(schema, content));
   for (const { key, typed } of question.fields) {
     // What was typed is the one thing that is trimmed: a space at its end is nobody's intention.
-    if (typed !== undefined && content[key]?.trim() !== typed) return malformed("not_confirmed");
+    if (typed !== undefined && content[key]?.trim() !== typed) return malformed("not_confirmed", key);
   }
   return {
     kind: "accept",
@@ -57,6 +60,18 @@ export function readApprovalAnswer(
       return name === undefined || text === undefined ? [] : [{ name, text, audit, offer }];
     }),
   };
+}
+
+/** The first field of the form that is absent and has to be there, or holds what it must not. */
+function faultyField(schema: unknown, content: Readonly<Record<string, string>>): string | undefined {
+  const properties = isObject(schema) ? own(schema, "properties") : undefined;
+  const required = isObject(schema) ? own(schema, "required") : undefined;
+  if (!isObject(properties)) return undefined;
+  return Object.entries(properties).find(([name, field]) =>
+    Object.hasOwn(content, name)
+      ? isObject(field) && checkField(field, content[name]) !== undefined
+      : Array.isArray(required) && required.includes(name),
+  )?.[0];
 }
 
 /** The texts of the fields that were asked for; undefined where the content is none, or one of them is no text. */
@@ -78,4 +93,7 @@ function readContent(
   return Object.fromEntries(texts);
 }
 
-const malformed = (detail: ApprovalFault): ApprovalAnswer => ({ kind: "malformed", detail });
+const malformed = (detail: ApprovalFault, field?: string): ApprovalAnswer => ({
+  ...{ kind: "malformed", detail },
+  ...(field === undefined ? {} : { field }),
+});

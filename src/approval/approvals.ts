@@ -10,7 +10,7 @@ import type { Overrides, OverridesDesk } from "../overrides/overrides.ts";
 import type { ApprovePolicy } from "./approve-policy.ts";
 import type { WaitingEntry } from "./entry.ts";
 import type { ApprovalCall, ApprovalQuestion, Waiting } from "./question.ts";
-import { Quorum, type Standing, type Vote } from "./quorum.ts";
+import { Quorum } from "./quorum.ts";
 import {
   type ApprovedIn,
   areRemembering,
@@ -21,11 +21,12 @@ import {
   remember,
 } from "./remembering.ts";
 import { type Shelf, ShelfUnavailable } from "./shelf.ts";
+import type { Decided, Standing, Vote } from "./standing.ts";
 import { codeOf } from "./tags.ts";
 import { type IsRevoked, needsOthers } from "./tally.ts";
 
-export type { Standing, Vote } from "./quorum.ts";
 export type { ApprovedIn, Recalled } from "./remembering.ts";
+export type { Standing, Vote } from "./standing.ts";
 export type { Approver } from "./tally.ts";
 
 /** See the file's header. */
@@ -65,15 +66,22 @@ export interface Approvals {
   /**
    * Says yes or no to somebody else's call. To be called once the voter's own state was redeemed. The voter's call is not sent on,
    * whatever comes of it. @throws Refusal `store_unavailable`
+   * @param saidIn the voter's own chain
    */
-  vote(id: string, policies: readonly ApprovePolicy[], call: ApprovalCall, approves: boolean): Promise<Vote>;
+  vote(
+    id: string,
+    policies: readonly ApprovePolicy[],
+    call: ApprovalCall,
+    approves: boolean,
+    saidIn: Pick<ApprovedIn, "chain" | "chainIat">,
+  ): Promise<Vote>;
   /** Its own caller says no to a call that may wait for others already. @throws Refusal `store_unavailable` */
   withdraw(call: ApprovalCall, question: ApprovalQuestion): Promise<void>;
 }
 
 /** The same, for operators. */
 export interface ApprovalsDesk extends Approvals {
-  /** Calls that wait for others, oldest first. @throws ShelfUnavailable */
+  /** Calls that wait for others, oldest first, with the words that still count. @throws ShelfUnavailable */
   listWaiting(): Promise<readonly WaitingEntry[]>;
   /** Approvals that are remembered, oldest first. @throws ShelfUnavailable */
   listRemembered(): Promise<readonly Held[]>;
@@ -81,7 +89,7 @@ export interface ApprovalsDesk extends Approvals {
    * Says yes or no to a call that waits. Answers with it; undefined where none waits by this id. @throws ShelfUnavailable
    * @param by who does it, in the words of whoever does
    */
-  decide(id: string, approves: boolean, by: string): Promise<WaitingEntry | undefined>;
+  decide(id: string, approves: boolean, by: string): Promise<Decided | undefined>;
   /**
    * Ends an approval that is remembered: the chain it was given in is revoked, so that no copy of it comes back. Answers with it;
    * undefined where there is none. @throws ShelfUnavailable, OverridesFull, OverridesUnavailable
@@ -139,7 +147,8 @@ export function createApprovals({ shelf, sealing, overrides, log }: ApprovalsPar
     waiting: (id, policies, call) => orRefuse(quorum.waiting(id, policies, call)),
     standing: (policies, call, question, approvedIn) =>
       orRefuse(quorum.standing(policies, call, question, approvedIn)),
-    vote: (id, policies, call, approves) => orRefuse(quorum.vote(id, policies, call, approves)),
+    vote: (id, policies, call, approves, saidIn) =>
+      orRefuse(quorum.vote(id, policies, call, approves, saidIn)),
     withdraw: (call, { matter }) => orRefuse(quorum.withdraw(call, matter)),
     listWaiting: () => quorum.list(),
     listRemembered: () => listHeld(shelf, sealing),

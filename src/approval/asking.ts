@@ -1,7 +1,7 @@
 /** The two ends of a question for consent: how it leaves, and what comes of an answer that lets nothing run. What is on record of either. */
 import type { FastifyReply } from "fastify";
-import { auditForm, digestOf } from "../audit/questions.ts";
-import { type AuditRecord, auditChain } from "../audit/record.ts";
+import { auditForm } from "../audit/questions.ts";
+import { auditChain } from "../audit/record.ts";
 import type { Call } from "../call.ts";
 import { deliverJson } from "../deliver.ts";
 import type { Claims } from "../envelope/format.ts";
@@ -12,6 +12,7 @@ import { keep } from "../response.ts";
 import { ToolErrorRejection } from "../round-trip/rejection.ts";
 import { sealConsent } from "../round-trip/result.ts";
 import type { Consent } from "./consent.ts";
+import { keptOf, noteQuestion } from "./noted.ts";
 import type { ApprovalQuestion } from "./question.ts";
 
 type Asking = Extract<Consent, { readonly kind: "ask" }>;
@@ -37,9 +38,9 @@ export async function askConsent(
   Object.assign(journey.draft, auditChain(claims), {
     outcome: "input_required",
     asked: ["form"],
-    approval: auditQuestion(question),
     questions: [auditForm(question)],
   });
+  noteQuestion(call, question);
   gateway.metrics.approval(policies, "asked");
   const bytes = Buffer.from(askedBody(message.id, question, token));
   await deliverJson({ journey, reply, limits: gateway.config.server.limits }, { status: 200, bytes });
@@ -54,23 +55,20 @@ function askedBody(id: string, { key, message, requestedSchema }: ApprovalQuesti
   return `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
 }
 
-/** Takes down what the user was asked and has said, and lets the call run on it if it is to run. */
+/** Records what the user was asked and has said, and lets the call run on it if it is to run. */
 export function noteConsent(call: Call, consent: Judged): void {
-  const { journey } = call;
   const action = actionOf(consent);
   const given = consent.kind === "given" ? consent.by : undefined;
   const answer = given !== undefined && "filled" in given ? given : undefined;
-  const kept = answer?.filled.filter(({ audit }) => audit) ?? [];
-  journey.draft.approval = {
-    ...auditQuestion(consent.question),
+  noteQuestion(call, consent.question, {
     ...(action === undefined ? {} : { action }),
-    ...(kept.length === 0 ? {} : { fields: Object.fromEntries(kept.map(({ name, text }) => [name, text])) }),
+    ...keptOf(answer?.filled ?? []),
     ...(answer === undefined || answer.others.length === 0 ? {} : { others: answer.others }),
     ...(given !== undefined && "recalled" in given ? { remembered: given.recalled.chain } : {}),
+    ...(consent.kind === "refused" && consent.deniedBy !== undefined ? { deniedBy: consent.deniedBy } : {}),
     ...(consent.kind === "vote" ? { waiting: consent.id } : {}),
-  };
+  });
   if (consent.kind === "given") call.consent = consent.approval;
-  if (action !== undefined) journey.draft.answers = [action];
 }
 
 /** Counts an answer, once its state is spent: repeats of it are none; and a call that runs on an earlier one. */
@@ -99,7 +97,7 @@ function actionOf(consent: Judged): "accept" | "decline" | "cancel" | undefined 
 /**
  * What a call comes to that does not run, once its state is spent: nobody turns a no into a yes. To the model where there is one, with
  * the answer kept for a repeat.
- * @param release gives the state back, for an answer that could not be taken down
+ * @param release gives the state back, for an answer that could not be recorded
  * @throws Refusal `store_unavailable`, where somebody else's call waits in the store
  */
 export async function refuseConsent(
@@ -116,7 +114,7 @@ export async function refuseConsent(
   const { id, approves, policies, subject } = consent;
   let vote: string;
   try {
-    vote = await gateway.consents.approvals.vote(id, policies, subject, approves);
+    vote = await gateway.consents.approvals.vote(id, policies, subject, approves, claims);
   } catch (error) {
     await release();
     call.journey.draft.state = "released";
@@ -146,13 +144,4 @@ function told(
   const bytes = Buffer.from(toolErrorBody(call.message.id, code));
   keep(gateway, call, claims, { outcome: "tool_error", bytes, sealed: undefined }, 200);
   return new ToolErrorRejection(code, cause);
-}
-
-function auditQuestion({
-  policies,
-  code,
-  message,
-  requestedSchema,
-}: ApprovalQuestion): NonNullable<AuditRecord["approval"]> {
-  return { policies, code, message: digestOf(message), schema: digestOf(requestedSchema) };
 }

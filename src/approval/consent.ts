@@ -13,6 +13,7 @@ import { type FilledField, readApprovalAnswer } from "./answer.ts";
 import type { Approvals, Approver, Recalled } from "./approvals.ts";
 import { type ApprovePolicies, MAX_POLICIES } from "./approve-policies.ts";
 import type { ApprovePolicy } from "./approve-policy.ts";
+import { keptOf, noteQuestion } from "./noted.ts";
 import { type ApprovalCall, type ApprovalQuestion, approvalQuestion, waitingIdOf } from "./question.ts";
 
 /** What the stage works with. */
@@ -50,6 +51,8 @@ export type Consent =
   | ({
       readonly kind: "refused";
       readonly cause: "decline" | "cancel" | "denied";
+      /** Whose no it is that another has said. */
+      readonly deniedBy?: Approver;
       readonly claims: Claims;
     } & Consulted)
   /** The answer to a call that is somebody else's. This one does not run, and the state is spent. */
@@ -180,7 +183,11 @@ async function answered(
 ): Promise<Consent> {
   const { policies, subject, question } = shown;
   const answer = readApprovalAnswer(call.doc, call.doc.get(call.params, "inputResponses"), question);
-  if (answer.kind === "malformed") throw new Refusal("invalid_input_responses", answer.detail);
+  if (answer.kind === "malformed") {
+    noteQuestion(call, question);
+    const { detail, field } = answer;
+    throw new Refusal("invalid_input_responses", detail, { data: field === undefined ? {} : { field } });
+  }
   const id = waitingIdOf(question.key);
   // Who only closes the question says neither.
   if (id !== undefined && answer.kind !== "cancel")
@@ -194,12 +201,13 @@ async function answered(
   if (!approvals.needsOthers(policies))
     return { ...given, by: { filled: answer.fields, others: [], claims } };
   const { chain, chainIat, jti, exp } = claims;
+  noteQuestion(call, question, { action: "accept", ...keptOf(answer.fields) });
   const standing = await approvals.standing(policies, subject, question, { chain, chainIat, jti, exp });
   switch (standing.outcome) {
     case "met":
       return { ...given, by: { filled: answer.fields, others: standing.approvers, claims } };
     case "denied":
-      return { kind: "refused", cause: "denied", claims, ...shown };
+      return { kind: "refused", cause: "denied", deniedBy: standing.by, claims, ...shown };
     case "expired":
       throw rejection(call, "expired");
     case "full":

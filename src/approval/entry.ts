@@ -70,6 +70,9 @@ const waiting = z.strictObject({
         at: milliseconds,
         /** Ids of the policies that take this one's word. */
         for: z.array(text(64)).max(64),
+        /** Of a word that was said in a call: the chain of that call, and when it began. Revocations go by it. */
+        chain: id.exactOptional(),
+        chainIat: seconds.exactOptional(),
       }),
     )
     .max(MOST_VOTES),

@@ -2,6 +2,8 @@
 import * as z from "zod";
 import { MOST_VOTES, type WaitingEntry } from "./entry.ts";
 import type { Held } from "./remembering.ts";
+import type { Decided } from "./standing.ts";
+import { lackOf } from "./tally.ts";
 
 /** Of either that a list shows at most. */
 export const MOST_SHOWN = 10_000;
@@ -36,6 +38,10 @@ const shown = z.object({
   message: text.exactOptional(),
   needs: z.record(z.string(), z.int()).exactOptional(),
   approvedBy: z.array(approver).max(MOST_VOTES).exactOptional(),
+  /** How many more people are needed. */
+  missing: z.int().min(0).exactOptional(),
+  /** Of a decision: whether it changed anything. */
+  counts: z.boolean().exactOptional(),
 });
 
 /** Either, as JSON shows it. */
@@ -49,7 +55,7 @@ export function parseShown(value: unknown): ShownApproval | undefined {
 
 const printed = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
-/** A call that waits. */
+/** A call that waits, with the votes that count. */
 export function presentWaiting(entry: WaitingEntry): ShownApproval {
   const { requester, askedAt, deadline, votes, route, kind, target, policies, chain, code, message, needs } =
     entry;
@@ -60,8 +66,15 @@ export function presentWaiting(entry: WaitingEntry): ShownApproval {
     until: printed(deadline),
     ...{ code, message, needs },
     approvedBy: votes.map(({ by }) => by),
+    missing: lackOf(entry, votes),
   };
 }
+
+/** One that an operator has said yes or no to. */
+export const presentDecided = ({ entry, counts }: Decided): ShownApproval => ({
+  ...presentWaiting(entry),
+  counts,
+});
 
 /** An approval that is remembered. */
 export function presentHeld({ entry, until }: Held): ShownApproval {

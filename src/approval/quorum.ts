@@ -10,8 +10,8 @@ import { isSame, MOST_VOTES, personOf, requesterOf, shownPrincipal, type Waiting
 import type { ApprovalCall, ApprovalQuestion, Waiting } from "./question.ts";
 import type { ApprovedIn, Opened } from "./remembering.ts";
 import { expiryOf, type Shelf } from "./shelf.ts";
+import { type Decided, met, type Standing, type Vote, waitingOn } from "./standing.ts";
 import {
-  type Approver,
   endOf,
   type IsRevoked,
   isDead,
@@ -29,27 +29,11 @@ import {
 } from "./tally.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
-/** What the others say of a call. */
-export type Standing =
-  /** All there are: send it on. To be called right before the state is redeemed. */
-  | { readonly outcome: "met"; readonly approvers: readonly Approver[] }
-  /** Refuse as `approval_pending`, and spend nothing. */
-  | {
-      readonly outcome: "waiting";
-      readonly id: string;
-      readonly missing: number;
-      readonly retryAfterMs: number;
-    }
-  | { readonly outcome: "denied"; readonly by: Approver }
-  | { readonly outcome: "expired" }
-  /** Too many calls of this caller, or of all, wait already. */
-  | { readonly outcome: "full" };
+/** What came of a word. */
+interface Said extends Decided {
+  readonly vote: Vote;
+}
 
-/** What became of a vote; `closed`: it was over by then, or never was; `own`: nobody approves for himself. */
-export type Vote = "approved" | "denied" | "closed" | "own" | "not_eligible";
-
-/** How often a caller should look. */
-const RETRY_AFTER_MS = 5_000;
 /** See the file's header. Every method throws ShelfUnavailable. */
 export class Quorum {
   readonly #calls: WaitingCalls;
@@ -115,12 +99,16 @@ export class Quorum {
     });
   }
 
-  /** Says yes or no to somebody else's call, in a call of one's own. */
+  /**
+   * Says yes or no to somebody else's call, in a call of one's own. The word is as old as the chain it was said in, so that one counts at
+   * once that is said after a revocation, and none that was begun before it.
+   */
   async vote(
     id: string,
     policies: readonly ApprovePolicy[],
     call: ApprovalCall,
     approves: boolean,
+    { chain, chainIat }: Pick<ApprovedIn, "chain" | "chainIat">,
   ): Promise<Vote> {
     const { principal } = call;
     return await this.#calls.insist(async () => {
@@ -131,7 +119,8 @@ export class Quorum {
       if (isSame(found.entry.requester, principal)) return "own";
       const takers = takersOf(policies, found.entry, principal);
       if (takers.length === 0) return "not_eligible";
-      return await this.#say(found, { by: personOf(principal), at: now, for: takers }, approves);
+      const word = { by: personOf(principal), at: now, for: takers, chain, chainIat };
+      return (await this.#say(found, word, approves))?.vote;
     });
   }
 
@@ -147,24 +136,27 @@ export class Quorum {
     });
   }
 
-  /** All that wait, oldest first. */
+  /** All that wait, oldest first; each with the words that still count. */
   async list(): Promise<WaitingEntry[]> {
     const { now, opened } = await this.#calls.all();
     return opened
       .map(({ entry }) => entry)
       .filter((entry) => this.#isOpen(entry, now))
+      .map((entry) => ({ ...entry, votes: this.#votes(entry) }))
       .sort((a, b) => a.askedAt - b.askedAt);
   }
 
-  /** Says yes or no as an operator: one word, whoever of them says it. @returns the call; undefined where none waits by that id */
-  async decide(id: string, approves: boolean, operator: string): Promise<WaitingEntry | undefined> {
+  /** Says yes or no as an operator: one word, whoever of them says it. @returns undefined where none waits by that id */
+  async decide(id: string, approves: boolean, operator: string): Promise<Decided | undefined> {
     return await this.#calls
       .insist(async () => {
         const { now, opened } = await this.#calls.all();
         const own = opened.find(({ entry }) => entry.id === id);
         if (own === undefined || !this.#isOpen(own.entry, now)) return { none: undefined };
         const said = await this.#say(own, { by: { operator }, at: now, for: own.entry.policies }, approves);
-        return said === undefined ? undefined : { none: own.entry };
+        if (said === undefined) return undefined;
+        const { entry, vote, counts } = said;
+        return { none: vote === "closed" ? undefined : { entry, counts } };
       })
       .then(({ none }) => none);
   }
@@ -214,20 +206,23 @@ export class Quorum {
   }
 
   /** Nobody says the same twice: a second word of one person changes nothing, but that a no always counts. */
-  async #say(found: Opened<WaitingEntry>, word: Word, approves: boolean): Promise<Vote | undefined> {
+  async #say(found: Opened<WaitingEntry>, word: Word, approves: boolean): Promise<Said | undefined> {
     const { entry, text } = found;
     const votes = this.#votes(entry);
-    if (approves && votes.some(({ by }) => isSameApprover(by, word.by))) return "approved";
-    if (approves && !isNeeded(entry, votes, word)) return "approved";
+    const before = { entry: { ...entry, votes }, counts: false };
+    if (approves && votes.some(({ by }) => isSameApprover(by, word.by)))
+      return { vote: "approved", ...before };
+    if (approves && !isNeeded(entry, votes, word)) return { vote: "approved", ...before };
     // What they said before does not count any more.
     const others = entry.votes.filter(({ by }) => !isSameApprover(by, word.by));
-    if (approves && others.length >= MOST_VOTES) return "closed";
+    if (approves && others.length >= MOST_VOTES) return { vote: "closed", ...before };
     const next: WaitingEntry = approves
       ? { ...entry, votes: [...others, word] }
       : { ...entry, denied: { by: word.by, at: word.at } };
     const reply = await this.#calls.put(found, next, expiryOf(text));
     if (reply !== "done") return undefined;
-    return approves ? "approved" : "denied";
+    const after = { ...next, votes: this.#votes(next) };
+    return { vote: approves ? "approved" : "denied", entry: after, counts: true };
   }
 
   /** Whether others can still say something of a call that its caller can still make. */
@@ -239,12 +234,3 @@ export class Quorum {
     return isDead(entry, this.#isRevoked);
   }
 }
-
-const met = ({ votes }: WaitingEntry): Standing => ({ outcome: "met", approvers: votes.map(({ by }) => by) });
-
-const waitingOn = ({ id }: WaitingEntry, missing: number): Standing => ({
-  outcome: "waiting",
-  id,
-  missing,
-  retryAfterMs: RETRY_AFTER_MS,
-});

@@ -57,8 +57,11 @@ export const isDead = (entry: WaitingEntry, isRevoked: IsRevoked): boolean =>
   isRevoked(shownPrincipal(entry.requester), entry.route, entry.chainIat, entry.chain);
 
 /** Whether the word of somebody who was revoked since does not count. */
-export const isVoid = ({ by, at }: Word, route: string, isRevoked: IsRevoked): boolean =>
-  isPerson(by) && isRevoked(shownPrincipal({ ...by, groups: [] }), route, Math.floor(at / 1_000));
+export const isVoid = (
+  { by, at, chain, chainIat = Math.floor(at / 1_000) }: Word,
+  route: string,
+  isRevoked: IsRevoked,
+): boolean => isPerson(by) && isRevoked(shownPrincipal({ ...by, groups: [] }), route, chainIat, chain);
 
 /** Whether another of the caller's chains finds nothing more here: it has run, was denied, or its time was over. */
 export function isOver(entry: WaitingEntry, chain: string, jti: string, now: number): boolean {
@@ -88,6 +91,13 @@ export function missingOf(policies: readonly ApprovePolicy[], votes: readonly Wo
     return Math.max(most, quorum.principals - 1 - given);
   }, 0);
 }
+
+/** The same for whoever does not know the policies, out of what they wanted when it was asked. @param votes those that count */
+export const lackOf = ({ needs }: WaitingEntry, votes: readonly Word[]): number =>
+  Object.entries(needs).reduce((most, [id, principals]) => {
+    const given = votes.filter((vote) => vote.for.includes(id)).length;
+    return Math.max(most, principals - 1 - given);
+  }, 0);
 
 /** Whether one more word of a kind is needed by any policy that takes it: it must not take the place of one that is. */
 export const isNeeded = ({ needs }: WaitingEntry, votes: readonly Word[], word: Word): boolean =>

@@ -51,6 +51,8 @@ const brought = z.strictObject({
   ),
 });
 
+const approver = z.union([z.strictObject(person), z.strictObject({ operator: text(64) })]);
+
 const approval = z.strictObject({
   policies: z.array(text(64)).min(1).max(64).describe("Ids of the policies that ask."),
   code: z
@@ -67,11 +69,8 @@ const approval = z.strictObject({
     .record(z.string(), z.string())
     .exactOptional()
     .describe("What was filled in, of the fields that policy keeps, by their names."),
-  others: z
-    .array(z.union([z.strictObject(person), z.strictObject({ operator: text(64) })]))
-    .max(16)
-    .exactOptional()
-    .describe("Who else approved."),
+  others: z.array(approver).max(16).exactOptional().describe("Who else approved."),
+  deniedBy: approver.exactOptional().describe("Who else said no, so that the call did not run."),
   remembered: id()
     .exactOptional()
     .describe("The chain of an earlier approval that this call ran on: nobody was asked."),

@@ -117,22 +117,25 @@ function policyOf({ policy, sensitivity, params }: Audit): string | undefined {
 }
 
 function answersOf({ answers, approval }: Audit): string[] {
-  const { action, fields, others, remembered, waiting, policies = [], code = "" } = approval ?? {};
+  const { action, fields, others, deniedBy, remembered, waiting, policies = [], code = "" } = approval ?? {};
   const of = `policy ${policies.map(show).join(", ")}, code ${show(code)}`;
   return [
     ...(action === undefined && answers !== undefined ? [`answers: ${answers.join(", ") || "none"}`] : []),
     ...(action === undefined ? [] : [`approval (${of}): ${action}`]),
     ...(waiting === undefined ? [] : [`for somebody else's call ${waiting}`]),
     ...Object.entries(fields ?? {}).map(([name, value]) => `filled in ${show(name)}: ${show(value)}`),
-    ...(others ?? []).map(
-      (by) =>
-        `also approved by ${"operator" in by ? `operator ${show(by.operator)}` : `${show(by.subject)} of ${show(by.issuer)}`}`,
-    ),
+    ...(others ?? []).map((by) => `also approved by ${approverOf(by)}`),
+    ...(deniedBy === undefined ? [] : [`denied by ${approverOf(deniedBy)}`]),
     ...(remembered === undefined
       ? []
       : [`runs on the approval that was given in chain ${remembered} (${of})`]),
   ];
 }
+
+type Approver = NonNullable<NonNullable<Audit["approval"]>["deniedBy"]>;
+
+const approverOf = (by: Approver): string =>
+  "operator" in by ? `operator ${show(by.operator)}` : `${show(by.subject)} of ${show(by.issuer)}`;
 
 const rulesOf = ({ rules = [] }: Audit): string[] =>
   rules.map(

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { type AdminPlace, AdminRefused, decideThere, listApprovalsThere } from "../admin/client.ts";
 import { createApprovals } from "../approval/approvals.ts";
-import { presentHeld, presentWaiting, type ShownApproval } from "../approval/presented.ts";
+import { presentDecided, presentHeld, presentWaiting, type ShownApproval } from "../approval/presented.ts";
 import { createRedisShelf } from "../approval/redis-shelf.ts";
 import { ShelfUnavailable } from "../approval/shelf.ts";
 import type { LoadedConfig } from "../config/load.ts";
@@ -73,8 +73,8 @@ async function throughRedis(loaded: LoadedConfig): Promise<ApprovalAccess> {
         const held = await approvals.forget(id, by);
         return held === undefined ? undefined : presentHeld(held);
       }
-      const entry = await approvals.decide(id, decision === "approve", by);
-      return entry === undefined ? undefined : presentWaiting(entry);
+      const decided = await approvals.decide(id, decision === "approve", by);
+      return decided === undefined ? undefined : presentDecided(decided);
     },
     async close() {
       await approvals.close();

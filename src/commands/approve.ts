@@ -41,7 +41,11 @@ export async function approve(given: Given): Promise<number> {
     const decision = only === "yes" ? "approve" : only === "no" ? "deny" : "forget";
     const entry = await access.decide(id, decision, by);
     if (entry === undefined) return missing();
-    process.stdout.write(json ? jsonOf(entry) : `${DONE[decision]} ${entry.id}: ${whatOf(entry)}\n`);
+    process.stdout.write(
+      json
+        ? jsonOf(entry)
+        : `${DONE[decision]} ${entry.id}: ${whatOf(entry)}\n${only === "yes" ? outcomeOf(entry) : ""}`,
+    );
     return EXIT.ok[0];
   });
 }
@@ -55,26 +59,49 @@ function printAll(entries: readonly ShownApproval[], json: boolean, none: string
   if (json) return void process.stdout.write(jsonOf(entries));
   if (entries.length === 0) return void process.stderr.write(`${none}\n`);
   const rows = entries.map((entry) => {
-    const { id, until, code = "", policies } = entry;
-    return [id, clean(code), whatOf(entry), clean(policies.join(", ")), until];
+    const { id, until, code = "", policies, missing = "" } = entry;
+    return [id, clean(code), whatOf(entry), clean(policies.join(", ")), String(missing), until];
   });
-  process.stdout.write(
-    `${tableLines([["id", "code", "what", "policies", "until"], ...rows], WIDEST).join("\n")}\n`,
-  );
+  const head = ["id", "code", "what", "policies", "missing", "until"];
+  process.stdout.write(`${tableLines([head, ...rows], WIDEST).join("\n")}\n`);
 }
 
 /** What people are shown, as it is, and who has approved it so far. */
 function textOf(entry: ShownApproval): string {
-  const { message = "", approvedBy = [], until } = entry;
-  const by = approvedBy.map((one) => ("operator" in one ? `operator ${show(one.operator)}` : whoOf(one)));
+  const { message = "", approvedBy = [], missing, until } = entry;
+  const by = approvedBy.map(approverOf);
   const lines = [
     ...message.split("\n").map(clean),
     `Asked for by: ${whoOf(entry.principal)}`,
     `Approved so far by: ${by.length === 0 ? "nobody else" : by.join(", ")}`,
+    ...(missing === undefined ? [] : [`Missing: ${missing === 0 ? "nobody" : `${missing} more`}`]),
     `Until: ${until}`,
   ];
   return `${lines.join("\n")}\n`;
 }
+
+/** What a yes comes to. Gateways of other releases do not say. */
+function outcomeOf({ approvedBy = [], missing, counts }: ShownApproval): string {
+  const operator = approvedBy.find((one) => "operator" in one);
+  const lines = [
+    ...(counts !== false
+      ? []
+      : operator === undefined
+        ? ["this adds nothing: enough others have approved it before"]
+        : [
+            `this adds nothing: all operators count as one person, and ${approverOf(operator)} has approved it before`,
+          ]),
+    ...(missing === undefined
+      ? []
+      : missing === 0
+        ? ["nobody is missing: the call runs once its caller sends it again"]
+        : [`still missing: ${missing} more, none of them an operator`]),
+  ];
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+const approverOf = (one: NonNullable<ShownApproval["approvedBy"]>[number]): string =>
+  "operator" in one ? `operator ${show(one.operator)}` : whoOf(one);
 
 function whatOf({ kind, target, route, principal, arguments: which }: ShownApproval): string {
   const more = which === undefined ? "" : `, ${which} arguments`;

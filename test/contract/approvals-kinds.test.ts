@@ -24,7 +24,7 @@ for (const [name, open] of Object.entries(KINDS)) {
     t.match(await a.standing(quorum, call, questionOf(quorum, call), at), { outcome: "waiting" });
     const theirs = callOf(person("bob"), { path: "/a" });
     const id = (await b.waitingFor(quorum, theirs))?.id ?? "";
-    t.equal(await b.vote(id, quorum, theirs, true), "approved");
+    t.equal(await b.vote(id, quorum, theirs, true, approvedAt(now())), "approved");
     t.match(await a.standing(quorum, call, questionOf(quorum, call), at), { outcome: "met" });
     const [held] = await a.listRemembered();
     t.ok(await b.forget(held?.entry.id ?? "", "op"));

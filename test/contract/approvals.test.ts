@@ -202,10 +202,13 @@ for (const [kind, open] of Object.entries(KINDS)) {
     const waiting = await b.approvals.waitingFor(policies, bobs);
     t.match(waiting, { requester: { subject: "alice", client: "cli" } });
     const id = waiting?.id ?? "";
-    t.equal(await b.approvals.vote(id, policies, call, true), "own");
-    t.equal(await b.approvals.vote(id, policies, callOf(bob, { path: "/b" }), true), "closed");
-    t.equal(await b.approvals.vote(id, policies, bobs, true), "approved");
-    t.equal(await b.approvals.vote(id, policies, bobs, true), "approved", "twice is once");
+    t.equal(await b.approvals.vote(id, policies, call, true, approvedAt(now())), "own");
+    t.equal(
+      await b.approvals.vote(id, policies, callOf(bob, { path: "/b" }), true, approvedAt(now())),
+      "closed",
+    );
+    t.equal(await b.approvals.vote(id, policies, bobs, true, approvedAt(now())), "approved");
+    t.equal(await b.approvals.vote(id, policies, bobs, true, approvedAt(now())), "approved", "twice is once");
     t.equal(await b.approvals.waitingFor(policies, bobs), undefined, "he has said it");
     t.match(await a.approvals.standing(policies, call, question, at), {
       outcome: "met",
@@ -228,7 +231,10 @@ for (const [kind, open] of Object.entries(KINDS)) {
     await a.approvals.standing(policies, call, question, at);
     b.ring = ringOf("second", "first");
     const id = (await b.approvals.waitingFor(policies, callOf(bob, { path: "/a" })))?.id ?? "";
-    t.equal(await b.approvals.vote(id, policies, callOf(bob, { path: "/a" }), true), "approved");
+    t.equal(
+      await b.approvals.vote(id, policies, callOf(bob, { path: "/a" }), true, approvedAt(now())),
+      "approved",
+    );
     t.match(await b.approvals.standing(policies, call, question, at), { outcome: "waiting", missing: 1 });
     a.ring = ringOf("second", "first");
     t.ok(await a.approvals.decide(id, true, "op"));
@@ -266,7 +272,8 @@ for (const [kind, open] of Object.entries(KINDS)) {
       const at = approvedAt(now());
       t.match(await a.approvals.standing(policies, call, question, at), { missing: 2 });
       const id = (await b.approvals.listWaiting())[0]?.id ?? "";
-      const says = (who: typeof alice) => b.approvals.vote(id, policies, callOf(who, { sum: 5 }), true);
+      const says = (who: typeof alice) =>
+        b.approvals.vote(id, policies, callOf(who, { sum: 5 }), true, approvedAt(now()));
       t.equal(await says(bob), "approved");
       t.match(await a.approvals.standing(policies, call, question, at), { missing: 1 });
       t.equal(await says(person("bob", { client: "web" })), "approved");
@@ -285,7 +292,10 @@ for (const [kind, open] of Object.entries(KINDS)) {
     await a.approvals.standing(policies, call, questionOf(policies, call), approvedAt(now()));
     const id = (await b.approvals.listWaiting())[0]?.id ?? "";
     t.equal(await b.approvals.waitingFor(policies, callOf(bob, { sum: 5 })), undefined);
-    t.equal(await b.approvals.vote(id, policies, callOf(bob, { sum: 5 }), true), "not_eligible");
+    t.equal(
+      await b.approvals.vote(id, policies, callOf(bob, { sum: 5 }), true, approvedAt(now())),
+      "not_eligible",
+    );
     t.equal((await b.approvals.waitingFor(policies, callOf(carol, { sum: 5 })))?.id, id);
   });
 
@@ -296,7 +306,7 @@ for (const [kind, open] of Object.entries(KINDS)) {
     await a.approvals.standing(policies, call, questionOf(policies, call), approvedAt(now()));
     const other = callOf(person("alice", { issuer: "https://other" }), { sum: 5 });
     const id = (await b.approvals.waitingFor(policies, other))?.id ?? "";
-    t.equal(await b.approvals.vote(id, policies, other, true), "approved");
+    t.equal(await b.approvals.vote(id, policies, other, true, approvedAt(now())), "approved");
   });
 
   t.test(`${kind}: a no is a no, whatever was said before; asked anew it waits anew`, async (t) => {
@@ -307,9 +317,18 @@ for (const [kind, open] of Object.entries(KINDS)) {
     const at = approvedAt(now());
     await a.approvals.standing(policies, call, question, at);
     const id = (await b.approvals.listWaiting())[0]?.id ?? "";
-    t.equal(await b.approvals.vote(id, policies, callOf(bob, { sum: 5 }), true), "approved");
-    t.equal(await b.approvals.vote(id, policies, callOf(bob, { sum: 5 }), false), "denied");
-    t.equal(await b.approvals.vote(id, policies, callOf(carol, { sum: 5 }), true), "closed");
+    t.equal(
+      await b.approvals.vote(id, policies, callOf(bob, { sum: 5 }), true, approvedAt(now())),
+      "approved",
+    );
+    t.equal(
+      await b.approvals.vote(id, policies, callOf(bob, { sum: 5 }), false, approvedAt(now())),
+      "denied",
+    );
+    t.equal(
+      await b.approvals.vote(id, policies, callOf(carol, { sum: 5 }), true, approvedAt(now())),
+      "closed",
+    );
     t.match(await a.approvals.standing(policies, call, question, at), {
       outcome: "denied",
       by: { subject: "bob" },
@@ -331,8 +350,11 @@ for (const [kind, open] of Object.entries(KINDS)) {
     t.match(entry?.message, /token: \(hidden\)/);
     t.notMatch(JSON.stringify(entry), /s3cret/);
     const id = entry?.id ?? "";
-    t.ok(await b.approvals.decide(id, true, "one"));
-    t.ok(await a.approvals.decide(id, true, "two"));
+    t.match(await b.approvals.decide(id, true, "one"), { counts: true });
+    t.match(await a.approvals.decide(id, true, "two"), {
+      counts: false,
+      entry: { votes: [{ by: { operator: "one" } }] },
+    });
     t.match(await a.approvals.standing(policies, call, question, at), { outcome: "waiting", missing: 1 });
     t.equal(await a.approvals.decide("A".repeat(22), true, "one"), undefined);
     t.ok(await a.approvals.decide(id, false, "two"));
@@ -353,7 +375,13 @@ for (const [kind, open] of Object.entries(KINDS)) {
     const id = (await b.approvals.listWaiting())[0]?.id ?? "";
     await Promise.all(
       ["b", "c", "d", "e"].map((name, n) =>
-        (n % 2 === 0 ? a : b).approvals.vote(id, policies, callOf(person(name), { sum: 5 }), true),
+        (n % 2 === 0 ? a : b).approvals.vote(
+          id,
+          policies,
+          callOf(person(name), { sum: 5 }),
+          true,
+          approvedAt(now()),
+        ),
       ),
     );
     t.match(await a.approvals.standing(policies, call, question, at), { outcome: "met" });
@@ -367,7 +395,7 @@ for (const [kind, open] of Object.entries(KINDS)) {
     const at = approvedAt(now());
     await a.approvals.standing(policies, call, question, at);
     const id = (await b.approvals.listWaiting())[0]?.id ?? "";
-    await b.approvals.vote(id, policies, callOf(bob, { sum: 5 }), true);
+    await b.approvals.vote(id, policies, callOf(bob, { sum: 5 }), true, approvedAt(now()));
     const { issuer, subject } = bob;
     await a.overrides.revoke({ target: { principal: { issuer, subject } }, by: "op" });
     t.match(await a.approvals.standing(policies, call, question, at), { outcome: "waiting", missing: 1 });
@@ -387,7 +415,10 @@ for (const [kind, open] of Object.entries(KINDS)) {
       await a.approvals.standing(policies, call, question, at);
       const id = (await b.approvals.listWaiting())[0]?.id ?? "";
       for (let n = 0; n < 70; n++)
-        t.equal(await b.approvals.vote(id, policies, callOf(person(`p${n}`), { sum: 5 }), true), "approved");
+        t.equal(
+          await b.approvals.vote(id, policies, callOf(person(`p${n}`), { sum: 5 }), true, approvedAt(now())),
+          "approved",
+        );
       const [entry] = await b.approvals.listWaiting();
       t.match(entry?.votes, [{ by: { subject: "p0" } }]);
       t.equal(entry?.votes.length, 1, "one of them was needed");
@@ -396,7 +427,10 @@ for (const [kind, open] of Object.entries(KINDS)) {
       for (const subject of ["carol", "dave"]) {
         const who = person(subject, { groups: ["finance"] });
         t.ok(await b.approvals.waitingFor(policies, callOf(who, { sum: 5 })));
-        t.equal(await b.approvals.vote(id, policies, callOf(who, { sum: 5 }), true), "approved");
+        t.equal(
+          await b.approvals.vote(id, policies, callOf(who, { sum: 5 }), true, approvedAt(now())),
+          "approved",
+        );
       }
       await a.overrides.revoke({
         target: { principal: { issuer: "https://idp.example", subject: "dave" } },
@@ -446,7 +480,7 @@ t.test(
     const id = (await approvals.listWaiting())[0]?.id ?? "";
     clock.now += 120_000;
     t.equal(await approvals.waitingFor(policies, callOf(bob, { sum: 5 })), undefined);
-    t.equal(await approvals.vote(id, policies, callOf(bob, { sum: 5 }), true), "closed");
+    t.equal(await approvals.vote(id, policies, callOf(bob, { sum: 5 }), true, approvedAt(now())), "closed");
     t.match(await approvals.standing(policies, call, question, at), { outcome: "expired" });
     t.match(await approvals.standing(policies, call, question, approvedAt(now())), { outcome: "waiting" });
   },

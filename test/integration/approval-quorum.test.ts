@@ -6,6 +6,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
+import { storyOf } from "../../src/audit/story.ts";
 import { connectSdkClient, outcome } from "../support/sdk-client.ts";
 import { PAY, questionIn, reply, setScene, yes } from "./approvers.ts";
 import { ask, commandConfig, KEY, TOKEN } from "./operators.ts";
@@ -142,9 +143,9 @@ t.test("a typed confirmation, of each of them", async (t) => {
   const typed = { ...TWO, approval: { quorum: {}, confirm: "{arguments.to}" } };
   const { a, b, alice, bob } = await setScene(t, [typed]);
   const own = questionIn(await a.call(PAY, alice));
-  const wrong = { error: { data: { reason: "invalid_input_responses" } } };
+  const wrong = { error: { data: { reason: "invalid_input_responses", field: "confirm" } } };
   t.match((await reply(a, own, alice, yes({ confirm: "acct-8" }))).json, wrong);
-  t.match(a.audit.at(-1), { cause: "not_confirmed" });
+  t.match(a.audit.at(-1), { cause: "not_confirmed", approval: { policies: ["two"] } });
   t.match(await reply(a, own, alice, yes({ confirm: "acct-9" })), pending);
   const theirs = questionIn(await b.call(PAY, bob));
   t.match((await reply(b, theirs, bob)).json, wrong);
@@ -239,14 +240,25 @@ t.test("an operator, by the admin listener and by the command", async (t) => {
   const here = ["--config", join(folder, "sealgate.yaml")];
   const there = ["--admin", String(a.adminUrl), "--token-file", join(folder, "token")];
   for (const where of [here, there]) {
-    t.match(await sealgate(...where, "--list"), { code: 0, out: /transfer.* for `alice` of/ });
+    t.match(await sealgate(...where, "--list"), {
+      code: 0,
+      out: /^id +code +what +policies +missing +until\n.*transfer.* for `alice` of.* two +1 +\d/,
+    });
     const shown = await sealgate(...where, "--show", id);
     t.match(shown, { code: 0, out: /^Approve this call\?\n- tool: `transfer`\n/ });
-    t.match(shown.out, /Approved so far by: nobody else\n/);
+    t.match(shown.out, /Approved so far by: nobody else\nMissing: 1 more\n/);
     t.match(await sealgate(...where, "--yes", "A".repeat(22)), { code: 65 });
     t.match(await sealgate(...where, "--yes", id, "--list"), { code: 64 });
   }
-  t.match(await sealgate(...here, "--yes", id, "--by", "ops"), { code: 0, out: /^approved / });
+  t.match(await sealgate(...here, "--yes", id, "--by", "ops"), {
+    code: 0,
+    out: /^approved .*\nnobody is missing: the call runs once its caller sends it again\n$/,
+  });
+  for (const where of [here, there])
+    t.match(await sealgate(...where, "--yes", id, "--by", "zoe"), {
+      code: 0,
+      out: /\nthis adds nothing: all operators count as one person, and operator `ops` has approved it before\nnobody is missing/,
+    });
   t.match(JSON.parse((await sealgate(...there, "--list", "--json")).out), [
     { approvedBy: [{ operator: "ops" }] },
   ]);
@@ -266,8 +278,17 @@ t.test("an operator, by the admin listener and by the command", async (t) => {
     entry: { id: nextId, by: "ops" },
   });
   t.notMatch(JSON.stringify([a.audit, a.deeds, b.deeds]), /acct-9|s3cret/, "no arguments on record");
+  t.match(a.audit.at(-1), {
+    code: "approval_pending",
+    answers: ["accept"],
+    approval: { policies: ["two"], action: "accept" },
+  });
   t.match((await reply(a, next, alice)).json, { result: { isError: true } });
   t.equal(runs(), 1);
+  t.match(a.audit.at(-1), { cause: "denied", approval: { action: "accept", deniedBy: { operator: "ops" } } });
+  const { chain = "" } = a.audit.at(-1) ?? {};
+  const story = storyOf(chain, a.audit.filter((record) => record.chain === chain) as never, 0);
+  t.match(story, /approval \(policy two, code [0-9A-F]{8}\): accept\n[\s\S]*denied by operator ops\n/);
 });
 
 function run(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {

@@ -90,14 +90,40 @@ t.test(
       const old = await reply(a, own, alice);
       t.match(old.json, { error: { data: { reason: "invalid_request_state" } } });
       t.equal(runs(), 0);
-      // What is said in the second of the revocation of all who use the route does not count yet.
-      if (what === "route") continue;
       await reply(a, questionIn(await a.call(PAY, carol)), carol);
       t.match(await reply(a, again, alice), ran, "and runs on what is said now");
       t.equal(runs(), 1);
     }
   },
 );
+
+t.test("the word of who was revoked is gone from the list, and a new one counts at once", async (t) => {
+  for (const what of ["principal", "chain"]) {
+    const { a, b, alice, bob, runs, issuer } = await setScene(t, [
+      { ...TWO, approval: { quorum: { principals: 3 } } },
+    ]);
+    const own = questionIn(await a.call(PAY, alice));
+    await reply(a, own, alice);
+    const begun = questionIn(await b.call(PAY, bob));
+    await reply(b, begun, bob);
+    const { chain } = b.audit.at(-1) ?? {};
+    const { id } = (await ask(a, "/v1/approvals")).json.waiting[0];
+    await ask(a, `/v1/approvals/${id}`, { body: { decision: "approve", by: "ops" } });
+    const listed = async () => (await ask(a, "/v1/approvals")).json.waiting[0];
+    t.match(await listed(), { missing: 0, approvedBy: [{ subject: "bob" }, { operator: "ops" }] });
+    const target = { principal: { issuer, subject: "bob" }, chain };
+    for (const gateway of [a, b]) await set(gateway, "revocations", { [what]: target[what as "chain"] });
+    const { approvedBy, missing } = await listed();
+    t.same([approvedBy, missing], [[{ operator: "ops" }], 1], what);
+    t.match(await reply(a, own, alice), pending, "and does not count");
+    await reply(b, begun, bob);
+    t.match(await reply(a, own, alice), pending, "nor does one whose question is from before");
+    await reply(b, questionIn(await b.call(PAY, bob)), bob);
+    t.match(await listed(), { missing: 0 });
+    t.match(await reply(a, own, alice), ran);
+    t.equal(runs(), 1);
+  }
+});
 
 t.test("a no of its own caller ends it, whatever the others have said", async (t) => {
   const { a, b, alice, bob, carol, runs } = await setScene(t, [TWO]);

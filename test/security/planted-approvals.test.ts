@@ -116,7 +116,7 @@ t.test("a call that waits", async (t) => {
   t.notMatch(waiting, /alice|eyes/, "nothing can be read");
   const bobs = callOf(bob, { path: "/a", note: "for my eyes" });
   const id = (await approvals.waitingFor(quorum, bobs))?.id ?? "";
-  await approvals.vote(id, quorum, bobs, true);
+  await approvals.vote(id, quorum, bobs, true, approvedAt(now()));
   const [, voted] = await only(redis, WAITING);
   t.notSame(voted, waiting);
 
@@ -183,17 +183,17 @@ t.test("Redis killed in between", async (t) => {
   t.equal(await a.approvals.remember(remembering, call, at), undefined);
   for (const work of [
     () => a.approvals.standing(quorum, call, question, at),
-    () => b.approvals.vote(id, quorum, bobs, true),
+    () => b.approvals.vote(id, quorum, bobs, true, approvedAt(now())),
     () => b.approvals.waitingFor(quorum, bobs),
     () => b.approvals.waiting(id, quorum, bobs),
   ])
     await t.rejects(async () => void (await work()), { code: "store_unavailable" });
   await redis.start();
   t.equal(await a.approvals.recall(remembering, call), undefined, "it came back empty");
-  t.equal(await b.approvals.vote(id, quorum, bobs, true), "closed");
+  t.equal(await b.approvals.vote(id, quorum, bobs, true, approvedAt(now())), "closed");
   t.match(await a.approvals.standing(quorum, call, question, at), { outcome: "waiting", missing: 1 });
   const again = (await b.approvals.waitingFor(quorum, bobs))?.id ?? "";
-  t.equal(await b.approvals.vote(again, quorum, bobs, true), "approved");
+  t.equal(await b.approvals.vote(again, quorum, bobs, true, approvedAt(now())), "approved");
   t.match(await a.approvals.standing(quorum, call, question, at), { outcome: "met" });
 });
 

@@ -48,7 +48,7 @@ t.test("no", async (t) => {
 });
 
 t.test("neither", async (t) => {
-  const faults: [unknown, string][] = [
+  const faults: [unknown, string, string?][] = [
     [undefined, "answers_missing"],
     [null, "answer"],
     ["accept", "answer"],
@@ -61,26 +61,30 @@ t.test("neither", async (t) => {
     [{}, "action"],
     [{ action: "Accept", content: full }, "action"],
     [{ action: true, content: full }, "action"],
-    [{ action: "accept" }, "form"],
-    [{ action: "accept", content: null }, "form"],
+    [{ action: "accept" }, "form", "reason"],
+    [{ action: "accept", content: null }, "form", "reason"],
     [{ action: "accept", content: [] }, "content"],
     [{ action: "accept", content: "yes" }, "content"],
     [{ action: "accept", content: { ...full, reason: 5 } }, "content"],
     [{ action: "accept", content: { ...full, reason: ["clean up"] } }, "content"],
     [{ action: "accept", content: { ...full, reason: null } }, "content"],
-    [{ action: "accept", content: { ...full, reason: "ab" } }, "form"],
-    [{ action: "accept", content: { ...full, reason: "much too long" } }, "form"],
-    [{ action: "accept", content: { ...full, kind: "c" } }, "form"],
-    [{ action: "accept", content: { reason: "clean up", kind: "a" } }, "form"],
-    [{ action: "accept", content: { ...full, confirm: "" } }, "not_confirmed"],
-    [{ action: "accept", content: { ...full, confirm: "/tmp/zoë" } }, "not_confirmed"],
-    [{ action: "accept", content: { ...full, confirm: "/tmp/Zoe\u0308" } }, "not_confirmed"],
-    [{ action: "accept", content: { ...full, confirm: "`/tmp/Zoë`" } }, "not_confirmed"],
-    [{ action: "accept", content: { ...full, confirm: "/tmp/Zoë\u200b" } }, "not_confirmed"],
-    [{ action: "accept", content: { ...full, confirm: "/tmp/Zоë" } }, "not_confirmed"],
+    [{ action: "accept", content: { ...full, reason: "ab" } }, "form", "reason"],
+    [{ action: "accept", content: { ...full, reason: "much too long" } }, "form", "reason"],
+    [{ action: "accept", content: { ...full, kind: "c" } }, "form", "kind"],
+    [{ action: "accept", content: { reason: "clean up", kind: "a" } }, "form", "confirm"],
+    [{ action: "accept", content: { ...full, confirm: "" } }, "not_confirmed", "confirm"],
+    [{ action: "accept", content: { ...full, confirm: "/tmp/zoë" } }, "not_confirmed", "confirm"],
+    [{ action: "accept", content: { ...full, confirm: "/tmp/Zoe\u0308" } }, "not_confirmed", "confirm"],
+    [{ action: "accept", content: { ...full, confirm: "`/tmp/Zoë`" } }, "not_confirmed", "confirm"],
+    [{ action: "accept", content: { ...full, confirm: "/tmp/Zoë\u200b" } }, "not_confirmed", "confirm"],
+    [{ action: "accept", content: { ...full, confirm: "/tmp/Zоë" } }, "not_confirmed", "confirm"],
   ];
-  for (const [value, detail] of faults)
-    t.same(answer(value), { kind: "malformed", detail }, JSON.stringify(value)?.slice(0, 60));
+  for (const [value, detail, field] of faults)
+    t.same(
+      answer(value),
+      { kind: "malformed", detail, ...(field && { field }) },
+      JSON.stringify(value)?.slice(0, 60),
+    );
   t.same(read('{"approval":{"action":"accept","content":{"reason":"\\ud800abc"}}}'), {
     kind: "malformed",
     detail: "answer",

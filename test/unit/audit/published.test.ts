@@ -29,7 +29,7 @@ t.test("closed, bounded, described, and nothing may be null", async (t) => {
       objects++;
       t.equal(node["additionalProperties"], false, `${path} is closed`);
     }
-    const own = /approvedBy|others|entry\.principal/.test(path);
+    const own = /approvedBy|others|deniedBy|entry\.principal/.test(path);
     for (const [name, child] of Object.entries((node["properties"] ?? {}) as Record<string, Node>))
       walk(child, `${path}.${name}`, !own);
     if (node["items"] !== undefined) walk(node["items"] as Node, `${path}[]`, false);

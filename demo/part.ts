@@ -38,9 +38,11 @@ async function main([part = "", ...args]: string[]): Promise<number> {
     return value;
   };
   if (part === "issuer") {
-    return serve("issuer", await startIssuer(addressOf(need("listen")), Date.now, need("name")));
+    return serve("issuer", need("listen"), await startIssuer(addressOf(need("listen")), Date.now, need("name")));
   }
-  if (part === "server") return serve("server", await startServer(addressOf(need("listen")), "/mcp"));
+  if (part === "server") {
+    return serve("server", `${need("listen")}, at /mcp`, await startServer(addressOf(need("listen")), "/mcp"));
+  }
   if (part === "client") {
     const rounds = Number(values.rounds ?? "1");
     if (!Number.isInteger(rounds) || rounds < 1) throw new WrongUsage("--rounds is no number from 1");
@@ -67,8 +69,8 @@ function addressOf(text: string): Address {
   return { host, port: Number(port), exact: true };
 }
 
-async function serve(name: string, part: { close(): Promise<void> }): Promise<number> {
-  process.stdout.write(`${name} is listening\n`);
+async function serve(name: string, place: string, part: { close(): Promise<void> }): Promise<number> {
+  process.stdout.write(`${name} is listening on ${place}\n`);
   await new Promise<void>((resolve) => {
     process.once("SIGINT", resolve);
     process.once("SIGTERM", resolve);

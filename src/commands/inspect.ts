@@ -32,8 +32,13 @@ const WHY: Partial<Readonly<Record<EnvelopeFault, string>>> = {
   upstream: "its route leads to another server now",
 };
 
+/** What a gateway judges besides, and this command cannot. */
+const NOT_LOOKED_AT = ["the request that brings it", "single use", "revocation"] as const;
+
 interface Findings {
   readonly refused: EnvelopeFault | null;
+  /** Where nothing was found: what may still speak against it. */
+  readonly notLookedAt?: readonly string[];
   readonly why?: string;
   readonly key?: object;
   readonly sealedAt?: string;
@@ -100,7 +105,7 @@ function judge(config: Config, claims: Claims, now: number): Findings {
   const presented = { ...claims, route: route?.path ?? "", upstream: route?.upstream.url ?? "" };
   try {
     checkBinding(claims, presented, now, config.envelope.clockSkew / 1000);
-    return { refused: null };
+    return { refused: null, notLookedAt: NOT_LOOKED_AT };
   } catch (error) {
     return verdict(error);
   }

@@ -62,7 +62,8 @@ const inspect: Command = {
   summary: "Open a sealed state with the keys of a configuration and print its claims as JSON.",
   details: [
     "Says whether a gateway with this configuration would refuse it now, and why. Not judged is what depends",
-    "on the request that brings it, or on the store: caller, method, target, parameters, single use.",
+    "on the request that brings it (caller, method, target, parameters), or on the store, which is not asked: whether",
+    "it was redeemed or revoked. The output lists that as notLookedAt.",
   ],
   argument: {
     name: "TOKEN",
@@ -70,7 +71,7 @@ const inspect: Command = {
   },
   options: { config: CONFIG, state: { text: "Show the server's own state too, not only its length." } },
   exits: [
-    ["ok", "the token would be taken now"],
+    ["ok", "nothing that is looked at speaks against the token"],
     "usage",
     ["data", "the token would be refused now"],
     "input",

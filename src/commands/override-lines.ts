@@ -23,7 +23,12 @@ export function printList(entries: readonly Presented[], json: boolean, none: st
 export function printOne(entry: Presented, json: boolean, done: string): void {
   if (entry.warning !== undefined) process.stderr.write(`warning: ${clean(entry.warning)}\n`);
   if (json) process.stdout.write(jsonOf(entry));
-  else process.stdout.write(`${done} ${entry.id}: ${whatOf(entry)}, until ${entry.until}\n`);
+  else {
+    // It is written down; a replica acts on it when it has heard of it.
+    process.stdout.write(
+      `${done} ${entry.id}: ${whatOf(entry)}, until ${entry.until}; on all replicas within a second\n`,
+    );
+  }
 }
 
 function rowOf(entry: Presented): string[] {

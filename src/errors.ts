@@ -95,7 +95,7 @@ export const REFUSALS = {
     status: 400,
     rpc: -32602,
     message:
-      "_meta must hold io.modelcontextprotocol/protocolVersion and io.modelcontextprotocol/clientCapabilities",
+      "params._meta must hold io.modelcontextprotocol/protocolVersion and io.modelcontextprotocol/clientCapabilities",
   },
   header_mismatch: {
     status: 400,
@@ -107,7 +107,7 @@ export const REFUSALS = {
     status: 400,
     rpc: -32022,
     message:
-      "This route serves MCP revision 2026-07-28 only: let the client negotiate it (SDK: versionNegotiation mode auto), or set legacy: pass on this route of the gateway",
+      "This route serves MCP revision 2026-07-28 only, and neither the header MCP-Protocol-Version nor params._meta names it: let the client negotiate it (SDK: versionNegotiation mode auto), or set legacy: pass on this route of the gateway",
   },
   // authorization
   method_not_found: { status: 404, rpc: -32601, message: "Method not found" },
@@ -126,7 +126,7 @@ export const REFUSALS = {
   approval_declined: {
     status: 200,
     rpc: -32603,
-    message: "The user did not approve this request, and it was not carried out",
+    message: "This request needs approval and was not given it, and it was not carried out",
   },
   approval_pending: {
     status: 200,
@@ -145,7 +145,7 @@ export const REFUSALS = {
     status: 200,
     rpc: -32603,
     message:
-      "The answer was for the same request of somebody else, where it was taken down if that still waited; this request was not carried out",
+      "The answer was for the same request of somebody else, where it was recorded if that still waited; this request was not carried out",
   },
   // tasks
   unknown_task: { status: 200, rpc: -32602, message: "Task not found" },
@@ -171,7 +171,7 @@ export const REFUSALS = {
     status: 400,
     rpc: -32602,
     message:
-      "This requestState was already redeemed; the outcome of that run is not known here, do not assume that it failed",
+      "This requestState was already redeemed; whether anything ran then, and its outcome, is not known here, do not assume that it failed",
   },
   outcome_unknown: {
     status: 400,

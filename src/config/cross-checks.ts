@@ -77,6 +77,13 @@ function checkIssuers({ authentication }: Sound, report: Report): void {
   const { issuers } = authentication;
   for (const [index, entry] of issuers.entries()) {
     const at = (name: string): Step[] => ["authentication", "issuers", index, name];
+    const slashed = issuers.find(({ issuer }) => issuer === `${entry.issuer}/`);
+    if (slashed !== undefined) {
+      report.warning(
+        at("issuer"),
+        "is another issuer here with a slash behind it: a name is compared character by character, so they are two, with callers of their own",
+      );
+    }
     const url = parseUrl(entry.issuer);
     if (url?.protocol === "http:" && !isLoopback(url.hostname)) {
       if (isPrivate(url.hostname))

@@ -19,6 +19,9 @@ export const DIRECTIVE = "a line that begins with % is not allowed (directives)"
 
 const ENTRY = "an entry of a list (-) stands where a setting or a value belongs";
 
+const BEHIND = "something stands here behind a value that has ended";
+const BRACKETS = `${BEHIND}; a text that begins with { or [ must stand in quotes`;
+
 /** Code of the parser, start of its message, our words. The first that fits counts. */
 const REASONS: readonly (readonly [code: string, starts: string, words: string])[] = [
   ["BAD_ALIAS", "Alias", ALIAS],
@@ -58,7 +61,7 @@ const REASONS: readonly (readonly [code: string, starts: string, words: string])
     "Block scalar header",
     "nothing may stand behind | or > but the value, in the lines below",
   ],
-  ["UNEXPECTED_TOKEN", "", "something stands here behind a value that has ended"],
+  ["UNEXPECTED_TOKEN", "", BEHIND],
   ["NON_STRING_KEY", "", "the name of a setting must be a text"],
   ["RESOURCE_EXHAUSTION", "", "the file is nested too deeply"],
 ];
@@ -131,7 +134,9 @@ function structuralFault(text: string, doc: Document, found: readonly YAMLError[
     if (atStart && first > lineStart(text, first)) return { offset: indented, message: SHALLOWER };
   }
   if (fatal.code === "UNEXPECTED_TOKEN" && text[offset] === "-") return { offset, message: ENTRY };
-  return { offset: offset === start ? indented : offset, message: words(fatal) };
+  const said = words(fatal);
+  const closed = said === BEHIND && /[}\]]\s*$/.test(text.slice(Math.max(start, offset - 256), offset));
+  return { offset: offset === start ? indented : offset, message: closed ? BRACKETS : said };
 }
 
 function lineStart(text: string, offset: number): number {

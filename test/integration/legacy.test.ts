@@ -200,7 +200,7 @@ t.test("refuse: what to set, what is served, what was asked; no session methods"
     t.match(reply.body, /"id":"i\\u0031"/);
     t.match(reply.json.error, {
       code: -32022,
-      message: /versionNegotiation.*legacy: pass/,
+      message: /MCP-Protocol-Version nor params\._meta names it.*versionNegotiation.*legacy: pass/,
       data: { supported: ["2026-07-28"], requested: "2025-06-18", reason: "legacy_refused" },
     });
   }

@@ -256,6 +256,12 @@ const WARNINGS: [string, string, RegExp, string][] = [
     /routes\[0\]\.roundTrip\.answersWithoutState: is forward/,
     SOUND,
   ],
+  [
+    "issuers that differ by a slash",
+    ISSUER("    - issuer: https://a.example\n    - issuer: https://a.example/"),
+    /authentication\.issuers\[0\]\.issuer: is another issuer here with a slash behind it/,
+    ISSUER("    - issuer: https://a.example\n    - issuer: https://b.example/"),
+  ],
   ["epoch off", `${SOUND}redemption: { epoch: off }\n`, /redemption\.epoch: is off/, SOUND],
   [
     "eviction accepted",

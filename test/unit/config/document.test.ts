@@ -130,6 +130,13 @@ const FAULTS: [name: string, text: string, said: (string | RegExp)[]][] = [
   ["one that a later quote closes", 'a: "x\n  b: "y"\nc: 1\n', [/^1:4 the quote that opens here/]],
   ["an open quote of a name", '"a: 1\nb: 2\n', [/^1:1 the quote that opens here/]],
   ["text behind a quote", 'a: "x" hunter2\nb: 1\n', [/^1:8 something stands here behind a value/]],
+  [
+    "a text that begins with {",
+    "a:\n  message: {hunter2.path} goes\n  b: 1\n",
+    [/^2:27 .*value that has ended; a text that begins with \{ or \[ must stand in quotes$/],
+  ],
+  ["a text that begins with [", "a: [x] goes\n", [/^1:8 .*begins with \{ or \[ must stand in quotes$/]],
+  ["a text with } in it", 'a: "{x}" goes\n', [/^1:10 something stands here behind a value that has ended$/]],
   ["no comma", 'a: ["x" "y"]\n', [/^1:9 a comma is missing/]],
   ["no comma in {}", "a: { b: 1 c: 2 }\n", [/^1:9 a comma is missing/]],
   ["two commas", "a: [1,,2]\n", [/^1:7 there is a comma too many/]],

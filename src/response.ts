@@ -102,7 +102,7 @@ export function keep(
   );
 }
 
-/** Judges a message of the server; what a client lacks for it is taken down, and refused as it is. @throws Refusal */
+/** Judges a message of the server; what a client lacks for it is recorded, and refused as it is. @throws Refusal */
 function judgeOrLearn(
   { needs }: Gateway,
   context: AnswerContext,

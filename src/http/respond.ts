@@ -70,13 +70,13 @@ const TOOL_ERRORS: Readonly<Partial<Record<RefusalCode, string>>> = {
   invalid_request_state:
     "The confirmation for this call is invalid or expired, so the call was not carried out. Call the tool again without requestState to be asked anew.",
   approval_declined:
-    "The user was asked to approve this call and did not, so it was not carried out. Do not call it again unless the user asks for it.",
+    "This call needs approval and was not given it: the user, or another who had to approve it, did not agree. It was not carried out. Do not call it again unless the user asks for it.",
   approval_recorded:
-    "The user's answer was for the same call of somebody else, where it was taken down if that still waited. This call was not carried out.",
+    "The user's answer was for the same call of somebody else, where it was recorded if that still waited. This call was not carried out.",
 };
 
 /**
- * A refusal as a tool result that a model can read and act on: a bad state with `roundTrip.rejection: tool-error`, and the user's no.
+ * A refusal as a tool result that a model can read and act on: a bad state with `roundTrip.rejection: tool-error`, and a no of those who were asked.
  * Its bytes are as fixed as those of the error.
  */
 export function toolErrorBody(id: string, code: RefusalCode = "invalid_request_state"): string {

@@ -1,80 +1,90 @@
 /**
- * The arguments of a call as lines for people: one for each value, by its path. Values that look like secrets are not shown, nor is
- * anything about them. Pure; the lines depend on what the arguments mean and not on how they are spelled, and stop at a bound.
+ * The arguments of a call as lines for people: one for each value, by its path. Pure; the lines depend on what the arguments mean and not
+ * on how they are spelled. Where there is no room for all, every argument has its share before any has more: none can be pushed
+ * out by what another holds.
  */
-import { createHash } from "node:crypto";
 import type { Arguments } from "../argument-reading.ts";
-import type { ApprovalSettings } from "../config/approval-settings.ts";
 import type { Kind, Member, Node } from "../json/scan.ts";
-import { credentialsIn, isRandom } from "../mcp/credential-values.ts";
-import { namesSecret } from "../mcp/secret-name.ts";
-import { quote } from "./visible.ts";
+import { HIDDEN, isCredential, type Mask, type Path, showText, showValue } from "./values.ts";
 
-/** Which values are hidden. */
-export type Mask = ApprovalSettings["mask"];
-
-/** Where a value stands: names of members, and places in lists. */
-export type Path = readonly (string | number)[];
-
-/** In the place of a value that is hidden. */
-export const HIDDEN = "(hidden)";
-/** In the place of one that is not there. */
-export const MISSING = "(nothing)";
-/** In the place of one that readers would not agree on. */
-export const UNCLEAR = "(unclear)";
-
-/** Characters of one value, and of one name on the way to it. */
-const MOST_OF_VALUE = 160;
-const MOST_OF_NAME = 40;
-/** Digits of a number; no quantity has more. */
-const MOST_DIGITS = 40;
-/** Characters of a text that are looked into for credentials: more than are ever shown. */
-const LOOKED_INTO = 4_096;
-/** A name that is longer is no name, and what it holds is hidden. */
-const LONGEST_NAME = 256;
+/** Characters of a value and of a name, from what is shown where there is room to what always is. */
+const SIZES = [
+  { value: 160, name: 40 },
+  { value: 60, name: 24 },
+  { value: 24, name: 12 },
+] as const;
+type Size = (typeof SIZES)[number];
+/** Bytes of a path, of which the middle is left out if it is longer. */
+const MOST_OF_PATH = 200;
 const SIMPLE_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38}[A-Za-z0-9])?$/;
+/** What stands before other lines of the question: as names of arguments in quotes. */
+const FRAME: ReadonlySet<string> = new Set(["tool", "prompt", "resource", "server", "code", "arguments"]);
 
-/** Shows one value that is no object and no list; `place` as for `quote`. */
-export function showScalar(
-  { doc }: Pick<Arguments, "doc">,
-  node: Node,
-  place: "alone" | "amid",
-  most = MOST_OF_VALUE,
-): string {
-  const kind = doc.kind(node);
-  if (kind === "string") return showText(doc.looseString(node), place, most);
-  if (kind !== "number") return kind;
-  const text = doc.raw(node);
-  return text.length <= MOST_DIGITS
-    ? text
-    : `${text.slice(0, MOST_DIGITS)}… (${withLength(text, "digits and signs")})`;
+/** A value that has a line. */
+interface Place {
+  readonly path: Path;
+  readonly node: Node;
 }
 
-/** Shows an untrusted text; of a long one the beginning, its length and its digest. */
-export function showText(text: string, place: "alone" | "amid", most = MOST_OF_VALUE): string {
-  if (text === "") return "(empty)";
-  const quoted = quote(text, most, place);
-  return quoted.whole ? quoted.text : `${quoted.text}… (${withLength(text, "characters")})`;
+/** The lines, and how many values are not shown, at least: what they hold is not counted. */
+export interface Details {
+  readonly lines: readonly string[];
+  readonly left: number;
 }
 
-/** Half of a SHA-256, which somebody can compare with that of a file. Unpaired surrogates count as U+FFFD there. */
-const withLength = (text: string, unit: string): string =>
-  `${text.length} ${unit}, SHA-256 ${createHash("sha256").update(text, "utf8").digest("hex").slice(0, 32)}…`;
-
-/** Whether a value at a path is hidden. Of a guess the generous side: whatever is below a name of a secret, and every long name. */
-export function isHidden(arguments_: Pick<Arguments, "doc">, node: Node, path: Path, mask: Mask): boolean {
-  if (mask !== "secrets") return mask === "all";
-  const { doc } = arguments_;
-  const kind = doc.kind(node);
-  if (kind === "null" || kind === "true" || kind === "false") return false;
-  if (path.some((name) => typeof name === "string" && (name.length > LONGEST_NAME || namesSecret(name))))
-    return true;
-  if (kind !== "string") return false;
-  return isCredential(doc.looseString(node));
+/** Prints a line for each value, in the order of names. */
+export function printDetails(
+  given: Arguments,
+  mask: Mask,
+  room: { readonly lines: number; readonly bytes: number },
+): Details {
+  const { node: root } = given;
+  if (root === undefined || given.doc.count(root) === 0) return { lines: [], left: 0 };
+  const { items, count } = enter(given, root);
+  const walks = items.slice(0, room.lines).map((item) => new Walk(given, mask, item));
+  const places = share(walks, room.lines);
+  let groups: string[][] = [];
+  for (const size of SIZES) {
+    groups = places.map((own) => own.map((place) => printLine(given, place, mask, size)));
+    if (bytesOf(groups.flat()) <= room.bytes) break;
+  }
+  while (bytesOf(groups.flat()) > room.bytes) longestOf(groups).pop();
+  const lines = groups.flat();
+  const unread = walks.reduce((sum, walk) => sum + walk.left, 0);
+  return { lines, left: count - walks.length + unread + places.flat().length - lines.length };
 }
 
-const isCredential = (text: string): boolean =>
-  credentialsIn(text.slice(0, LOOKED_INTO)).length > 0 || isRandom(text);
+/** The lines of the argument that takes most room. */
+const longestOf = (groups: readonly string[][]): string[] =>
+  groups.reduce((most, one) => (bytesOf(one) >= bytesOf(most) ? one : most), []);
+
+const bytesOf = (lines: readonly string[]): number =>
+  lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+
+/** A value of each in turn, until there are as many as there is room for. */
+function share(walks: readonly Walk[], most: number): Place[][] {
+  const taken = walks.map((): Place[] => []);
+  let left = most;
+  for (let goes = true; goes; ) {
+    goes = false;
+    for (const [index, walk] of walks.entries()) {
+      const place = left > 0 ? walk.next() : undefined;
+      if (place === undefined) continue;
+      taken[index]?.push(place);
+      left--;
+      goes = true;
+    }
+  }
+  return taken;
+}
+
+function printLine(given: Arguments, { path, node }: Place, mask: Mask, size: Size): string {
+  const kind = given.doc.kind(node);
+  const value = isContainer(kind)
+    ? containerText(kind, mask)
+    : showValue(given, node, path, { mask, place: "alone", most: size.value });
+  return `- ${showPath(path, mask, size.name)}: ${value}`;
+}
 
 /** What is left of a walk through the arguments: a container that has been entered. */
 interface Open {
@@ -87,33 +97,46 @@ interface Open {
 /** Items of a list, and members of an object, that are looked at: more than there are lines. */
 const MOST_LOOKED_AT = 128;
 
-/**
- * Prints a line for each value, in the order of names.
- * @param put takes a line; false when there is no more room
- * @returns how many values are not shown, at least: what they hold is not counted
- */
-export function printDetails(given: Arguments, mask: Mask, put: (line: string) => boolean): number {
-  const { doc, node: root } = given;
-  if (root === undefined) return 0;
-  const open: Open[] = doc.count(root) === 0 ? [] : [enter(given, root)];
-  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
-    const item = top.items[top.next];
-    if (item === undefined) break;
-    const path = open.map(({ items, next }) => items[next]?.[0] ?? "");
-    const [, node] = item;
-    const kind = doc.kind(node);
-    if (isContainer(kind) && doc.count(node) > 0 && !(mask === "all" && kind === "array")) {
-      open.push(enter(given, node));
-      continue;
-    }
-    const shown = isContainer(kind) ? containerText(kind, mask) : valueText(given, node, path, mask);
-    if (!put(`- ${showPath(path, mask)}: ${shown}`)) break;
-    advance(open);
+/** One argument, value for value. */
+class Walk {
+  readonly #given: Arguments;
+  readonly #mask: Mask;
+  readonly #open: Open[];
+
+  constructor(given: Arguments, mask: Mask, item: Open["items"][number]) {
+    this.#given = given;
+    this.#mask = mask;
+    this.#open = [{ items: [item], count: 1, next: 0 }];
   }
-  return open.reduce(
-    (sum, { count, next }, depth) => sum + count - next - (depth < open.length - 1 ? 1 : 0),
-    0,
-  );
+
+  /** The next value, or a container with nothing to show of it. */
+  next(): Place | undefined {
+    const { doc } = this.#given;
+    const open = this.#open;
+    for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+      const item = top.items[top.next];
+      if (item === undefined) return undefined;
+      const [, node] = item;
+      const kind = doc.kind(node);
+      if (isContainer(kind) && doc.count(node) > 0 && !(this.#mask === "all" && kind === "array")) {
+        open.push(enter(this.#given, node));
+        continue;
+      }
+      const path = open.map(({ items, next }) => items[next]?.[0] ?? "");
+      advance(open);
+      return { path, node };
+    }
+    return undefined;
+  }
+
+  /** Values that were not taken, at least. */
+  get left(): number {
+    const open = this.#open;
+    return open.reduce(
+      (sum, { count, next }, depth) => sum + count - next - (depth < open.length - 1 ? 1 : 0),
+      0,
+    );
+  }
 }
 
 /** To what comes next; of what is walked through, its last value leads back to what stands behind it. */
@@ -131,9 +154,6 @@ function containerText(kind: Kind, mask: Mask): string {
   if (mask === "all") return HIDDEN;
   return kind === "object" ? "(empty object)" : "(empty list)";
 }
-
-const valueText = (given: Arguments, node: Node, path: Path, mask: Mask): string =>
-  isHidden(given, node, path, mask) ? HIDDEN : showScalar(given, node, "alone");
 
 function enter({ doc }: Arguments, node: Node): Open {
   const count = doc.count(node);
@@ -164,14 +184,16 @@ function first(members: readonly Member[]): readonly Member[] {
   return kept.sort(byKey).slice(0, MOST_LOOKED_AT);
 }
 
-/** Names that could be taken for anything else stand in quotes. */
-function showPath(path: Path, mask: Mask): string {
-  return path
-    .map((name, at) => {
-      if (typeof name === "number") return `[${name}]`;
-      const hides = mask !== "none" && isCredential(name);
-      const shown = hides ? HIDDEN : SIMPLE_NAME.test(name) ? name : showText(name, "amid", MOST_OF_NAME);
-      return at === 0 ? shown : `/${shown}`;
-    })
-    .join("");
+/** Names that could be taken for anything else stand in quotes; of a long way the ends. */
+function showPath(path: Path, mask: Mask, most: number): string {
+  const parts = path.map((name, at) => {
+    if (typeof name === "number") return `[${name}]`;
+    const hides = mask !== "none" && isCredential(name);
+    const isPlain = SIMPLE_NAME.test(name) && !(at === 0 && FRAME.has(name.toLowerCase()));
+    const shown = hides ? HIDDEN : isPlain ? name : showText(name, "amid", most);
+    return at === 0 ? shown : `/${shown}`;
+  });
+  const whole = parts.join("");
+  if (parts.length < 5 || Buffer.byteLength(whole) <= MOST_OF_PATH) return whole;
+  return `${parts[0]}/(${parts.length - 3} names)${parts.slice(-2).join("")}`;
 }

@@ -5,9 +5,9 @@
 import { compilePlace } from "../argument-place.ts";
 import type { ApprovalField } from "../config/approval-settings.ts";
 import { type ApprovePolicy, settingsOf, strictestMask } from "./approve-policy.ts";
-import { isHidden, type Mask } from "./details.ts";
 import { readArgument, type Subject } from "./sentence.ts";
 import { soleArgument, type Template } from "./template.ts";
+import { isHidden, type Mask } from "./values.ts";
 import { isTypable } from "./visible.ts";
 
 /** A field of the form, and what becomes of what is filled in. */

@@ -10,9 +10,10 @@ import type { JsonText, Node } from "../json/scan.ts";
 import type { Target } from "../mcp/methods.ts";
 import type { Principal } from "../principal/principal.ts";
 import { type ApprovePolicy, pathsOf, policyDigest, settingsOf, strictestMask } from "./approve-policy.ts";
-import { type Mask, printDetails, showText } from "./details.ts";
+import { printDetails } from "./details.ts";
 import { formOf, type QuestionField } from "./fields.ts";
-import { renderTemplate, type Subject, subjectOf } from "./sentence.ts";
+import { LENGTHS, renderTemplate, type Subject, subjectOf } from "./sentence.ts";
+import { type Mask, showText } from "./values.ts";
 
 /** Key of the question among `inputRequests`, and of its answer; where another's call is asked about, with the id of that behind it. */
 const APPROVAL_KEY = "approval";
@@ -141,12 +142,11 @@ function messageOf(
   if (forAnother) page.head(`- asked for by: ${showCaller(subject.principal)}`);
   const settings = policies.map(settingsOf);
   const mask = strictestMask(policies);
-  page.sentences(
-    settings.flatMap(({ message }) =>
-      message === undefined ? [] : [renderTemplate(message, subject, mask)],
-    ),
-  );
-  const hides = settings.every(({ details }) => details === "hide");
+  const messages = settings.flatMap(({ message }) => message ?? []);
+  const rendered = LENGTHS.map((most) => messages.map((one) => renderTemplate(one, subject, mask, most)));
+  const isWhole = page.sentences(rendered);
+  // Somebody who is not told in a sentence sees the list, whatever policy says of it.
+  const hides = isWhole && settings.every(({ details }) => details === "hide");
   page.details(given, mask, hides, countOthers(call));
   return page.text;
 }
@@ -205,19 +205,21 @@ class Page {
     this.#lines.push(line);
   }
 
-  /** Each once, as far as they go. */
-  sentences(all: readonly string[]): void {
-    let left = MAX_SENTENCES_BYTES;
-    const different = [...new Set(all)];
-    let put = 0;
-    for (const sentence of different) {
-      left -= Buffer.byteLength(sentence) + 1;
-      if (left < 0) break;
-      this.head(sentence);
-      put++;
-    }
-    const more = different.length - put;
+  /**
+   * Each once, in the first of several forms that has room for all; of the last as far as they go.
+   * @returns whether all are there
+   */
+  sentences(forms: readonly (readonly string[])[]): boolean {
+    const room = (all: readonly string[]): number =>
+      all.reduce((left, one) => left - Buffer.byteLength(one) - 1, MAX_SENTENCES_BYTES);
+    const different = forms.map((all) => [...new Set(all)]);
+    const fitting = different.find((all) => room(all) >= 0) ?? different.at(-1) ?? [];
+    const put = fitting.findIndex((_, at) => room(fitting.slice(0, at + 1)) < 0);
+    const all = put === -1 ? fitting : fitting.slice(0, put);
+    for (const sentence of all) this.head(sentence);
+    const more = fitting.length - all.length;
     if (more > 0) this.head(`(${more} more sentences of policies are too long to be shown)`);
+    return more === 0;
   }
 
   details(given: Arguments, mask: Mask, hidden: boolean, others: number): void {
@@ -228,15 +230,9 @@ class Page {
     else if (count === 0) this.head("Arguments: none");
     else if (hidden) this.head("Arguments: not shown");
     else {
-      this.head("Arguments:");
-      let lines = 0;
-      const left = printDetails(given, mask, (line) => {
-        const bytes = Buffer.byteLength(line) + 1;
-        if (lines >= MAX_DETAILS || bytes > this.#left) return false;
-        lines++;
-        this.head(line);
-        return true;
-      });
+      const { lines, left } = printDetails(given, mask, { lines: MAX_DETAILS, bytes: this.#left });
+      this.head(left > 0 ? "Arguments: not all of them are shown" : "Arguments:");
+      for (const line of lines) this.head(line);
       if (left > 0) this.head(`(and ${left} more, or what they hold, not shown)`);
     }
     if (others > 0) this.head(`(members of the request that are not shown: ${others})`);

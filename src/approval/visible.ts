@@ -14,8 +14,8 @@ const MARK = /^\p{M}$/u;
 const PLAIN = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 /** Drawn as nothing though they are letters, marks or signs: fillers, joiners, variation selectors, an empty Braille cell. */
 const UNSEEN = /^[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2800\u{1d159}\ufff9-\ufffd]$/u;
-/** What apps take for markup inside of quotes as well, and the quote itself. */
-const MARKUP = /^[`<>&]$/;
+/** What apps take for markup inside of quotes as well, the quote itself, and what is drawn like it. */
+const MARKUP = /^[`<>&\u02cb\u02f4\u2035]$/;
 /** Letters that run from right to left, and what runs from left to right. */
 const LEFTWARD = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const RIGHTWARD =
@@ -25,7 +25,11 @@ const JOINTS = /^[:./@[\]()。．｡․]$/u;
 const SIGNS = /^[\p{P}\p{S} ]$/u;
 
 const isPlain = (character: string): boolean =>
-  PLAIN.test(character) && !UNSEEN.test(character) && !MARKUP.test(character);
+  PLAIN.test(character) &&
+  !UNSEEN.test(character) &&
+  !MARKUP.test(character) &&
+  // Some apps make other forms of a sign the sign itself.
+  !MARKUP.test(character.normalize("NFKC"));
 
 /** Whether a person sees every character of an operator's text, and no app takes one of them for markup. */
 export function isVisible(text: string): boolean {
@@ -92,7 +96,7 @@ export function quote(
 function isHeaped(characters: readonly string[], at: number): boolean {
   let marks = 0;
   while (marks <= MOST_MARKS && MARK.test(characters[at - marks] ?? "")) marks++;
-  return marks > MOST_MARKS || (marks > 0 && at - marks < 0);
+  return marks > MOST_MARKS || (marks > 0 && (characters[at - marks] ?? " ") === " ");
 }
 
 /** @param mostBytes after which nothing more is shown */

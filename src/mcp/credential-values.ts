@@ -83,6 +83,44 @@ export function credentialsIn(text: string): CredentialKind[] {
   return SHAPES.flatMap(([kind, shape]) => (shape.test(text) ? [kind] : []));
 }
 
+/** What a token goes on with behind what its shape needs. */
+const REST = /[A-Za-z0-9_+/=.~-]*/y;
+/** A line of an encoded key. */
+const ENCODED = /[A-Za-z0-9+/=]{20,}/g;
+const PLACES = SHAPES.map(([kind, shape]) => [kind, new RegExp(shape.source, `${shape.flags}g`)] as const);
+
+/**
+ * Where credentials stand in the untrusted `text`: offsets from and to, in order, and apart from each other. Of a user and a password before
+ * a host these two; of a private key its borders and what looks encoded, since anything else may stand between them.
+ */
+export function credentialPlaces(text: string): (readonly [number, number])[] {
+  const found = PLACES.flatMap(([kind, shape]) => {
+    const hits = Array.from(text.matchAll(shape), (hit): [number, number] => [
+      hit.index,
+      hit.index + hit[0].length,
+    ]);
+    if (hits.length === 0) return [];
+    if (kind === "userinfo") return hits.map(([from, to]): [number, number] => [from + 3, to - 1]);
+    const encoded = kind === "private_key" ? Array.from(text.matchAll(ENCODED)) : [];
+    return [
+      ...hits.map(([from, to]): [number, number] => [from, endOfToken(text, to)]),
+      ...encoded.map((hit): [number, number] => [hit.index, hit.index + hit[0].length]),
+    ];
+  });
+  const places: [number, number][] = [];
+  for (const [from, to] of found.sort(([a], [b]) => a - b)) {
+    const last = places.at(-1);
+    if (last !== undefined && from <= last[1]) last[1] = Math.max(last[1], to);
+    else places.push([from, to]);
+  }
+  return places;
+}
+
+function endOfToken(text: string, from: number): number {
+  REST.lastIndex = from;
+  return from + (REST.exec(text)?.[0].length ?? 0);
+}
+
 /**
  * Whether a whole value looks drawn at random and long enough to be a key: 40 characters or more of one alphabet, in
  * which letters and digits mix. Words joined by hyphens, numbers and short ids do not.

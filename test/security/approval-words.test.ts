@@ -230,3 +230,78 @@ t.test("what is hidden goes nowhere but to the server", async (t) => {
   t.same(scene.upstream.arrived[0]?.json.params.arguments, given, "as it was called");
   t.notMatch(JSON.stringify(scene.gateway.audit), /hunter2/);
 });
+
+t.test("what a call does is not hidden behind a token", async (t) => {
+  const scene = await open(t, [
+    { id: "ask", effect: "approve", approval: { message: "Run {arguments.command}?" } },
+  ]);
+  const evil = "rm -rf /";
+  for (const token of [
+    "AKIAABCDEFGHIJKLMNOP",
+    `ghp_${"a1".repeat(18)}`,
+    "Bearer abcdefghijklmnopqrst",
+    "https://u:hunter2@host/",
+    "-----BEGIN PRIVATE KEY-----",
+  ])
+    for (const command of [`${evil} # ${token}`, `${token} ; ${evil}`, `${token} ${evil} ${token}`]) {
+      const written = (await shown(scene, call({ command }))).message;
+      // In a text with a link all signs are written out.
+      const message = written.replace(/\{U\+([0-9A-F]{4})\}/g, (_, hex) =>
+        String.fromCharCode(parseInt(hex, 16)),
+      );
+      t.match(message, /\nRun .*`[^`]*rm -rf \/[^`]*`.*\?\n/, command);
+      t.match(message, /\n- command: .*`[^`]*rm -rf \/[^`]*`/);
+      t.match(message, /\(hidden\)/);
+      t.notMatch(message, /AKIA|ghp_|abcdefghij|hunter2|SHA-256/);
+    }
+  const only = await shown(scene, call({ command: "AKIAABCDEFGHIJKLMNOP" }));
+  t.match(only.message, /\n- command: \(hidden\)\n/);
+  t.equal(scene.bytesUp(), 0);
+});
+
+t.test("no argument pushes another out", async (t) => {
+  const scene = await open(t, [{ id: "ask", effect: "approve" }]);
+  let deep: unknown = 1;
+  for (let depth = 0; depth < 40; depth++) deep = { ["\u0301".repeat(30) + depth]: deep };
+  for (const a of [deep, Array.from({ length: 500 }, () => "\n".repeat(500)), { ...Array(90).fill("x") }]) {
+    const { message } = await shown(scene, call({ a, path: "/etc/shadow" }));
+    t.match(message, /\n- path: `\/etc\/shadow`\n/);
+  }
+  const junk = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`a${n}`, n]));
+  const { message } = await shown(scene, call({ ...junk, path: "/etc/shadow" }));
+  t.match(message, /\nArguments: not all of them are shown\n/, "it is said before the first of them");
+  t.equal(scene.bytesUp(), 0);
+});
+
+t.test("no value takes the place of the operator's sentence", async (t) => {
+  const long = Array.from({ length: 9 }, () => "\n".repeat(900));
+  const approval = {
+    details: "hide",
+    message: "Pay {arguments.amount} to {arguments.to} for {arguments.memo}?",
+  };
+  const few = await open(t, [{ id: "ask", effect: "approve", approval }]);
+  const { message } = await shown(few, call({ amount: 5, to: "acct-1", memo: long }));
+  t.match(message, /\nPay 5 to `acct-1` for `/);
+  const names = Array.from({ length: 25 }, (_, n) => `{arguments.a${n}}`).join(" ");
+  const many = await open(t, [{ id: "ask", effect: "approve", approval: { ...approval, message: names } }]);
+  const all = Object.fromEntries(Array.from({ length: 25 }, (_, n) => [`a${n}`, long]));
+  const listed = (await shown(many, call({ ...all, to: "acct-1" }))).message;
+  t.match(
+    listed,
+    /too long to be shown\)\nArguments: not all(?:.*\n)*- to: `acct-1`/,
+    "then the list is there",
+  );
+});
+
+t.test("a quote ends where it ends, and an argument is none of the question's own lines", async (t) => {
+  const scene = await open(t, [{ id: "ask", effect: "approve" }]);
+  for (const end of ["\u1fef", "\uff40", "\u02cb", "\u2035", " \u0300"]) {
+    const { message } = await shown(scene, call({ path: `/etc${end} (checked, harmless)`, Tool: "read" }));
+    t.match(
+      message,
+      /\n- `Tool`: `read`\n- path: `\/etc[^`]*\{U\+[0-9A-F]{4}\}[^`]*`\n/,
+      JSON.stringify(end),
+    );
+    t.equal(message.normalize("NFKC").split("`").length, message.split("`").length);
+  }
+});

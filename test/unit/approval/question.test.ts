@@ -285,7 +285,7 @@ t.test("what is shown", async (t) => {
   t.match(messageOf({}, undefined, { text: '["a"]' }), /\nArguments: not an object, and not shown\n/);
   t.match(
     messageOf({}, Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, { a: n, b: n }]))),
-    /\n\(and 31 more, or what they hold, not shown\)\nCode: /,
+    /\nArguments: not all of them are shown\n- k0\/a: 0\n- k1\/a: 1\n(?:.*\n)*\(and 50 more, or what they hold, not shown\)\nCode: /,
   );
 });
 

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import t from "tap";
-import { isMap, isScalar, isSeq, parseDocument } from "yaml";
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
 import { allSettings, isSetting, printPath, type Step } from "../../../src/config/json-schema.ts";
 import { SECTIONS } from "../../../src/config/schema.ts";
 import { load } from "./load-text.ts";
@@ -106,6 +106,60 @@ for (const file of [
     t.same(unknown.map(printPath), []);
   });
 }
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** A schema with all that it may stand for. */
+function formsOf(schema: unknown): Schema[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  const { anyOf = [], oneOf = [], allOf = [] } = schema as Record<string, unknown[]>;
+  return [schema as Schema, ...[...anyOf, ...oneOf, ...allOf].flatMap(formsOf)];
+}
+
+const inside = (schemas: readonly Schema[], step: Step): Schema[] =>
+  schemas.flatMap(({ properties, items }) =>
+    formsOf(typeof step === "number" ? items : (properties as Schema | undefined)?.[step]),
+  );
+
+/** Numbers of the lines that hold one setting whole, with the value that the published schema has as its default. */
+function defaultLines(yaml: string): number[] {
+  const lines = new LineCounter();
+  const whole = yaml.split("\n");
+  const found: number[] = [];
+  const look = (node: unknown, schemas: readonly Schema[]): void => {
+    if (isSeq(node)) for (const item of node.items) look(item, inside(schemas, 0));
+    if (!isMap(node)) return;
+    for (const { key, value } of node.items) {
+      if (!isScalar(key) || !isNode(value)) continue;
+      const next = inside(schemas, String(key.value));
+      const { line, col } = lines.linePos(key.range?.[0] ?? 0);
+      const end = lines.linePos(Math.max(0, (value.range?.[1] ?? 1) - 1)).line;
+      const alone = line === end && /^[\s-]*$/.test((whole[line - 1] ?? "").slice(0, col - 1));
+      const given = JSON.stringify(value);
+      if (alone && next.some((schema) => JSON.stringify(schema["default"]) === given)) found.push(line);
+      look(value, next);
+    }
+  };
+  look(
+    parseDocument(yaml, { lineCounter: lines }).contents,
+    formsOf(JSON.parse(text("config/sealgate.schema.json"))),
+  );
+  return found;
+}
+
+t.test("config/sealgate.yaml marks the values that are defaults, and no others", async (t) => {
+  const yaml = uncommented();
+  const marked = (of: string) =>
+    of.split("\n").flatMap((line, at) => (/ # default$/.test(line) ? [at + 1] : []));
+  t.ok(marked(yaml).length > 50);
+  t.same(marked(yaml), defaultLines(yaml));
+  const changed = yaml.replace("shutdownGrace: 25s", "shutdownGrace: 26s");
+  t.same(
+    marked(changed).length,
+    defaultLines(changed).length + 1,
+    "a default that has changed would be found",
+  );
+});
 
 t.test("config/sealgate.yaml names every setting, and only settings there are", async (t) => {
   const { contents, errors } = parseDocument(uncommented());

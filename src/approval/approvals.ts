@@ -9,17 +9,10 @@ import type { Log } from "../log.ts";
 import type { Overrides, OverridesDesk } from "../overrides/overrides.ts";
 import type { ApprovePolicy } from "./approve-policy.ts";
 import type { WaitingEntry } from "./entry.ts";
+import { areRemembering } from "./holding.ts";
 import type { ApprovalCall, ApprovalQuestion, Waiting } from "./question.ts";
 import { Quorum } from "./quorum.ts";
-import {
-  type ApprovedIn,
-  areRemembering,
-  type Held,
-  listHeld,
-  type Recalled,
-  recall,
-  remember,
-} from "./remembering.ts";
+import { type ApprovedIn, type Held, listHeld, type Recalled, recall, remember } from "./remembering.ts";
 import { type Shelf, ShelfUnavailable } from "./shelf.ts";
 import type { Decided, Standing, Vote } from "./standing.ts";
 import { codeOf } from "./tags.ts";

@@ -12,6 +12,7 @@ import type { Principal } from "../principal/principal.ts";
 import { type ApprovePolicy, pathsOf, policyDigest, settingsOf, strictestMask } from "./approve-policy.ts";
 import { printDetails } from "./details.ts";
 import { formOf, type QuestionField } from "./fields.ts";
+import { holdingLine } from "./holding.ts";
 import { LENGTHS, renderTemplate, type Subject, subjectOf } from "./sentence.ts";
 import { type Mask, showText } from "./values.ts";
 
@@ -140,6 +141,8 @@ function messageOf(
   page.head(`- ${target.kind}: ${showText(target.name, "alone", target.kind === "resource" ? 200 : 128)}`);
   page.head(`- server: ${showText(server, "alone", 64)}`);
   if (forAnother) page.head(`- asked for by: ${showCaller(subject.principal)}`);
+  const holding = holdingLine(policies, call);
+  if (holding !== undefined) page.head(holding);
   const settings = policies.map(settingsOf);
   const mask = strictestMask(policies);
   const messages = settings.flatMap(({ message }) => message ?? []);

@@ -39,14 +39,6 @@ export interface Opened<T> {
   readonly entry: T;
 }
 
-/** Whether policies remember this consent at all: every one of them, of a caller that can be told from others. */
-export const areRemembering = (policies: readonly ApprovePolicy[], { principal }: ApprovalCall): boolean =>
-  policies.length > 0 &&
-  !principal.anonymous &&
-  policies
-    .map(settingsOf)
-    .every(({ remember, always, quorum }) => remember !== undefined && !always && quorum === undefined);
-
 /** The consent to a call, if every policy has one; of policies that remember. @throws ShelfUnavailable */
 export async function recall(
   shelf: Shelf,

@@ -340,6 +340,28 @@ t.test("secrets are not shown, nor anything about them", async (t) => {
   t.match(questionOf([loose], callOf(alice, secrets)).message, /With `hunter2`\?/);
 });
 
+t.test("it says that a yes holds for more calls, where all policies remember it", async (t) => {
+  const lineOf = (...all: object[]): string | undefined => {
+    const policies = all.map((settings, at) => policyOf(settings, `p${at}`));
+    const { message, shown } = questionOf(policies, callOf(alice, { path: "/a" }));
+    t.ok(shown);
+    return message.split("\n").find((line) => line.startsWith("A yes holds"));
+  };
+  t.equal(lineOf({ remember: "15m" }), "A yes holds for 15 min, for this very call only.");
+  const any = { remember: { for: "24h", arguments: "any" } };
+  t.equal(lineOf(any), "A yes holds for 24 h, for other arguments as well.");
+  t.equal(
+    lineOf({ remember: "90s" }, any),
+    "A yes holds for 24 h, for other arguments as well.",
+    "the widest",
+  );
+  t.equal(lineOf({ remember: "90s" }), "A yes holds for 90 s, for this very call only.");
+  for (const other of [{}, { remember: "15m", always: true }, { quorum: {} }])
+    t.equal(lineOf(any, other), undefined, "one policy asks each time");
+  const nobody = callOf(person("", { anonymous: true }), { path: "/a" });
+  t.notMatch(questionOf([policyOf(any)], nobody).message, /A yes holds/, "nor of anonymous callers");
+});
+
 t.test("several policies ask one question", async (t) => {
   const reason = { name: "reason", title: "Why?" };
   const policies = [

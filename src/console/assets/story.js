@@ -142,7 +142,7 @@ const ruleSteps = ({ rules = [], outcome }) =>
 
 function approvalSteps({ approval, outcome, questions }) {
   if (approval === undefined) return [];
-  const { action, others = [], fields = {}, remembered, waiting, policies, code } = approval;
+  const { action, others = [], deniedBy, fields = {}, remembered, waiting, policies, code } = approval;
   const words = [
     ["policies", policies.join(", ")],
     ["code", code],
@@ -150,6 +150,7 @@ function approvalSteps({ approval, outcome, questions }) {
     ["form shown", approval.schema],
     ...Object.entries(fields).map(([name, text]) => [`filled in: ${name}`, text]),
     ...others.map((by) => ["also approved by", approverOf(by)]),
+    ["denied by", deniedBy === undefined ? undefined : approverOf(deniedBy)],
     ["for somebody else's call", waiting],
     ["approved in chain", remembered],
   ];

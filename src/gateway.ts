@@ -19,7 +19,7 @@ import {
   rememberConsent,
 } from "./approval/asking.ts";
 import { judgeConsent } from "./approval/consent.ts";
-import { offersOf } from "./approval/offers.ts";
+import { offersOf, unofferedEdits } from "./approval/offers.ts";
 import {
   auditArguments,
   auditChain,
@@ -180,7 +180,10 @@ async function notify(
     method: "POST",
     headers,
     credential: await obtain(journey),
-    body: journey.trace?.bodyUp(doc, message.meta) ?? doc.bytes,
+    body: splice(doc.bytes, [
+      ...unofferedEdits(gateway.consents, doc, message.meta),
+      ...(journey.trace?.editsUp(doc, message.meta) ?? []),
+    ]),
     openEnded: false,
     release: undefined,
   });

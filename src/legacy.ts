@@ -7,6 +7,7 @@ import type { FastifyReply } from "fastify";
 import { admit } from "./admission.ts";
 import { scanServer } from "./answer.ts";
 import { noteHints } from "./approval/hints.ts";
+import { unofferedEdits } from "./approval/offers.ts";
 import { checkHead, type Delivery, deliverJson, deliverStream } from "./deliver.ts";
 import { Refusal } from "./errors.ts";
 import { mediaType } from "./http/framing.ts";
@@ -68,7 +69,10 @@ export async function serveLegacy(
     method: "POST",
     headers,
     credential: await obtain(journey),
-    body: journey.trace?.bodyUp(doc, meta) ?? doc.bytes,
+    body: splice(doc.bytes, [
+      ...unofferedEdits(gateway.consents, doc, meta),
+      ...(journey.trace?.editsUp(doc, meta) ?? []),
+    ]),
     openEnded: true,
     release: undefined,
   });

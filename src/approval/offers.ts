@@ -35,6 +35,13 @@ export function offersOf({ policies }: Consents, { doc, message }: Call, consent
   };
 }
 
+/** What is taken out of a message that runs on no consent: nobody but the gateway tells servers of approvals. */
+export const unofferedEdits = (
+  { policies }: Consents,
+  doc: JsonText,
+  meta: Node | undefined,
+): readonly Edit[] => (policies.offersMeta ? offeredEdits(doc, meta, [], []) : []);
+
 /** `Sealgate-Approval-NAME`, encoded as mirrored headers are; `_` becomes `-`, since some servers drop the other. */
 function offeredHeaders(filled: readonly FilledField[]): Record<string, string> {
   const headers: Record<string, string> = {};
@@ -55,7 +62,7 @@ function offeredEdits(
   policies: readonly string[],
   filled: readonly FilledField[],
 ): Edit[] {
-  if (meta === undefined) return [];
+  if (meta === undefined || doc.kind(meta) !== "object") return [];
   const offered = filled.filter(({ offer }) => offer === "meta");
   const remove = new Set(doc.members(meta).flatMap(({ key }) => (fold(key) === OFFER_KEY ? [key] : [])));
   if (offered.length === 0) return remove.size === 0 ? [] : editObject(doc, meta, { remove });

@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { AuditRecord } from "../audit/record.ts";
 import type { JsonText, Node } from "../json/scan.ts";
-import { type Edit, replace, splice } from "../json/splice.ts";
+import { type Edit, replace } from "../json/splice.ts";
 import { chainOf, describe, ownAttributes } from "./attributes.ts";
 import { type Attributes, KIND, type Link, type Span } from "./span.ts";
 import { parseTraceContext, printTraceParent, type TraceContext } from "./trace-context.ts";
@@ -78,12 +78,6 @@ export class RequestTrace {
     const node = this.#message === undefined ? undefined : doc.get(meta, "traceparent");
     const decided = this.#decide();
     return node === undefined || !decided.sampled ? [] : [replace(doc, node, `"${parentUp(decided)}"`)];
-  }
-
-  /** The message with `editsUp` done. */
-  bodyUp(doc: JsonText, meta: Node | undefined): Buffer {
-    const edits = this.editsUp(doc, meta);
-    return edits.length === 0 ? doc.bytes : splice(doc.bytes, edits);
   }
 
   /** The headers of the request to the server. Those of a request that is not recorded stay as they came. */

@@ -38,10 +38,18 @@ async function main([part = "", ...args]: string[]): Promise<number> {
     return value;
   };
   if (part === "issuer") {
-    return serve("issuer", need("listen"), await startIssuer(addressOf(need("listen")), Date.now, need("name")));
+    return serve(
+      "issuer",
+      need("listen"),
+      await startIssuer(addressOf(need("listen")), Date.now, need("name")),
+    );
   }
   if (part === "server") {
-    return serve("server", `${need("listen")}, at /mcp`, await startServer(addressOf(need("listen")), "/mcp"));
+    return serve(
+      "server",
+      `${need("listen")}, at /mcp`,
+      await startServer(addressOf(need("listen")), "/mcp"),
+    );
   }
   if (part === "client") {
     const rounds = Number(values.rounds ?? "1");

@@ -26,7 +26,8 @@ export const HTTP = {
     core: "It keeps web pages away (DNS rebinding).",
   },
   "http/origin": {
-    meaning: "An Origin, if there is one, is one of server.allowedOrigins or the gateway's own; others get 403.",
+    meaning:
+      "An Origin, if there is one, is one of server.allowedOrigins or the gateway's own; others get 403.",
     page: PAGE,
     level: "MUST",
     side: "gateway",

@@ -290,7 +290,11 @@ t.test("inspect: the claims, the state only when asked for, and why it would be 
   t.equal(outcome.code, 0, outcome.err);
   const shown = JSON.parse(outcome.out);
   t.equal(shown.refused, null);
-  t.same(shown.notLookedAt, ["the request that brings it", "single use", "revocation"], "and no more is said");
+  t.same(
+    shown.notLookedAt,
+    ["the request that brings it", "single use", "revocation"],
+    "and no more is said",
+  );
   t.match(shown.key, { id: "a", keyId: /^[0-9a-f]{8}$/, seals: true });
   t.same(shown.state, { bytes: 10 });
   t.equal(shown.expiresAt, new Date((NOW + 600) * 1000).toISOString());

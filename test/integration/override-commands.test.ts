@@ -53,7 +53,11 @@ t.test("revoked from outside, on a running gateway, listed and taken back", asyn
     "--by",
     "ops",
   );
-  t.match(done, { code: 0, out: /^revoked [\w-]{22}: route \/mcp, until 20.*; on all replicas within a second\n$/, err: "" });
+  t.match(done, {
+    code: 0,
+    out: /^revoked [\w-]{22}: route \/mcp, until 20.*; on all replicas within a second\n$/,
+    err: "",
+  });
   await until(async () => (await inForce(gateway)).revocation === 1);
   t.equal((await gateway.call(retryOf(state))).status, 400);
   t.equal(gateway.audit.at(-1)?.cause, "revoked");

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import t from "tap";
 import { startServer } from "../../demo/server.ts";
+import { program } from "../support/debian.ts";
 import { startGateway } from "../support/gateway.ts";
 import { fences, page } from "../support/markdown.ts";
 
@@ -15,6 +16,7 @@ const [first = "", second = ""] = fences(page("docs/by-hand.md"))
   .map(({ body }) => body);
 
 t.test("a call and its retry with curl, and what spoils them", async (t) => {
+  await program("curl", { debian: "curl" });
   const server = await startServer({ host: "127.0.0.1", port: 0, exact: true }, "/mcp");
   t.teardown(() => server.close());
   const gateway = await startGateway(server.url, { capability: { allow: ["elicitation.form"] } });

@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { createTeller } from "../../demo/terminal.ts";
+import { program } from "../support/debian.ts";
 
 const MAIN = fileURLToPath(new URL("../../demo/main.ts", import.meta.url));
 const { PATH = "" } = process.env;
@@ -84,7 +85,10 @@ t.test("a reader that stops early: no word, and the exit code is that of the sto
   }
 });
 
-const NO_CURL = spawnSync("curl", ["--version"]).error === undefined ? false : "no curl here";
+const NO_CURL = await program("curl", { debian: "curl" }).then(
+  () => false,
+  () => "no curl here",
+);
 
 t.test("--keep, beside others: the printed commands work when pasted", { skip: NO_CURL }, async (t) => {
   const others = await Promise.all([8080, 9090, 3001, 3002].map((port) => occupy(port)));

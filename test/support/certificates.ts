@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { program } from "./debian.ts";
 
 const run = promisify(execFile);
 
@@ -15,9 +16,9 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** Whether the machine can make certificates. */
+/** Whether the machine can make certificates; as root it gets what it needs. */
 export async function hasOpenssl(): Promise<boolean> {
-  return run("openssl", ["version"]).then(
+  return program("openssl", { debian: "openssl" }).then(
     () => true,
     () => false,
   );

@@ -62,6 +62,7 @@ export function holdEverybody(entries: readonly string[]): boolean {
 
 /** Whether an address is in a list. @throws Error for an entry that is no address and no network */
 export function compileNetworks(entries: readonly string[]): (address: string) => boolean {
+  if (entries.length === 0) return () => false;
   // One list for each: a wide network of IPv6 would hold all of IPv4, too.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const entry of entries) {

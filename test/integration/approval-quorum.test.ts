@@ -2,17 +2,15 @@
  * Approvals that need others, over two replicas and one Redis: what the server carries out is counted, nobody holds a connection open,
  * and nothing is spent while something is missing.
  */
-import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import t from "tap";
 import { storyOf } from "../../src/audit/story.ts";
+import { sealgate } from "../support/program.ts";
 import { connectSdkClient, outcome } from "../support/sdk-client.ts";
 import { PAY, questionIn, reply, setScene, yes } from "./approvers.ts";
 import { ask, commandConfig, KEY, TOKEN } from "./operators.ts";
 import { until } from "./rounds.ts";
 
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const TWO = { id: "two", effect: "approve", tools: ["transfer"], approval: { quorum: {} } };
 const pending = { json: { error: { code: -32603, data: { reason: "approval_pending", missing: 1 } } } };
 const ran = { json: { result: { resultType: "complete" } } };
@@ -236,41 +234,41 @@ t.test("an operator, by the admin listener and by the command", async (t) => {
 
   const config = commandConfig(redis.url, upstream.url);
   const folder = t.testdir({ "sealgate.yaml": config, key: KEY, token: TOKEN });
-  const sealgate = (...args: string[]) => run("approve", ...args);
+  const approve = (...args: string[]) => sealgate(["approve", ...args]);
   const here = ["--config", join(folder, "sealgate.yaml")];
   const there = ["--admin", String(a.adminUrl), "--token-file", join(folder, "token")];
   for (const where of [here, there]) {
-    t.match(await sealgate(...where, "--list"), {
+    t.match(await approve(...where, "--list"), {
       code: 0,
       out: /^id +code +what +policies +missing +until\n.*transfer.* for `alice` of.* two +1 +\d/,
     });
-    const shown = await sealgate(...where, "--show", id);
+    const shown = await approve(...where, "--show", id);
     t.match(shown, { code: 0, out: /^Approve this call\?\n- tool: `transfer`\n/ });
     t.match(shown.out, /Approved so far by: nobody else\nMissing: 1 more\n/);
-    t.match(await sealgate(...where, "--yes", "A".repeat(22)), { code: 65 });
-    t.match(await sealgate(...where, "--yes", id, "--list"), { code: 64 });
+    t.match(await approve(...where, "--yes", "A".repeat(22)), { code: 65 });
+    t.match(await approve(...where, "--yes", id, "--list"), { code: 64 });
   }
-  t.match(await sealgate(...here, "--yes", id, "--by", "ops"), {
+  t.match(await approve(...here, "--yes", id, "--by", "ops"), {
     code: 0,
     out: /^approved .*\nnobody is missing: the call runs once its caller sends it again\n$/,
   });
   for (const where of [here, there])
-    t.match(await sealgate(...where, "--yes", id, "--by", "zoe"), {
+    t.match(await approve(...where, "--yes", id, "--by", "zoe"), {
       code: 0,
       out: /\nthis adds nothing: all operators count as one person, and operator `ops` has approved it before\nnobody is missing/,
     });
-  t.match(JSON.parse((await sealgate(...there, "--list", "--json")).out), [
+  t.match(JSON.parse((await approve(...there, "--list", "--json")).out), [
     { approvedBy: [{ operator: "ops" }] },
   ]);
   t.match(await reply(a, own, alice), ran);
   t.equal(runs(), 1);
   t.match(a.audit.at(-1), { approval: { others: [{ operator: "ops" }] } });
-  t.match(await sealgate(...there, "--list"), { code: 0, out: "", err: "no call waits for others\n" });
+  t.match(await approve(...there, "--list"), { code: 0, out: "", err: "no call waits for others\n" });
 
   const next = questionIn(await a.call(PAY, alice));
   await reply(a, next, alice);
   const nextId = (await ask(b, "/v1/approvals")).json.waiting[0].id;
-  t.match(await sealgate(...there, "--no", nextId, "--by", "ops"), { code: 0, out: /^denied / });
+  t.match(await approve(...there, "--no", nextId, "--by", "ops"), { code: 0, out: /^denied / });
   t.match(a.deeds.at(-1), {
     type: "admin",
     action: "deny",
@@ -295,17 +293,3 @@ t.test("an operator, by the admin listener and by the command", async (t) => {
   const story = storyOf(chain, a.audit.filter((record) => record.chain === chain) as never, 0);
   t.match(story, /approval \(policy two, code [0-9A-F]{8}\): accept\n[\s\S]*denied by operator ops\n/);
 });
-
-function run(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [MAIN, ...args], { stdio: ["ignore", "pipe", "pipe"] });
-    let [out, err] = ["", ""];
-    child.stdout.setEncoding("utf8").on("data", (piece: string) => {
-      out += piece;
-    });
-    child.stderr.setEncoding("utf8").on("data", (piece: string) => {
-      err += piece;
-    });
-    child.on("error", reject).on("close", (code) => resolve({ code, out, err }));
-  });
-}

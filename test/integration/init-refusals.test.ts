@@ -9,9 +9,10 @@ import { readInitOptions } from "../../src/commands/init-options.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { hasOpenssl, selfSigned } from "../support/certificates.ts";
 import { startIssuer } from "../support/issuer.ts";
+import { sealgate } from "../support/program.ts";
 import { startSdkSessionServer } from "../support/sdk-session-server.ts";
 import type { Script } from "../support/upstream.ts";
-import { DISCOVERED, listing, runInit, sealgate, serverFor, tree } from "./init-scene.ts";
+import { DISCOVERED, listing, runInit, serverFor, tree } from "./init-scene.ts";
 
 /** An address that refuses connections. */
 async function deadUrl(): Promise<string> {

@@ -1,36 +1,9 @@
 /** What the tests of `sealgate init` share: the program as people start it, and servers that say what a test wants. */
-import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
 import { init } from "../../src/commands/init.ts";
 import { readInitOptions } from "../../src/commands/init-options.ts";
-import { ROOT } from "../support/markdown.ts";
+import type { Outcome } from "../support/program.ts";
 import { result, type Script, startUpstream, type TestUpstream } from "../support/upstream.ts";
-
-/** How a command ended, and what it printed. */
-export interface Outcome {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-/** Runs the program, in a process of its own. */
-export function sealgate(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [join(ROOT, "src/main.ts"), ...args], {
-      stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, ...env },
-    });
-    let [out, err] = ["", ""];
-    child.stdout.setEncoding("utf8").on("data", (piece: string) => {
-      out += piece;
-    });
-    child.stderr.setEncoding("utf8").on("data", (piece: string) => {
-      err += piece;
-    });
-    child.on("error", reject).on("close", (code) => resolve({ code, out, err }));
-  });
-}
 
 /**
  * The command alone, in this process.

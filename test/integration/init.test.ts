@@ -15,8 +15,9 @@ import { loadConfig } from "../../src/config/load.ts";
 import { decodeSecret } from "../../src/key-secret.ts";
 import { ANONYMOUS } from "../../src/principal/principal.ts";
 import { startIssuer } from "../support/issuer.ts";
+import { sealgate } from "../support/program.ts";
 import { startSdkServer } from "../support/sdk-server.ts";
-import { listing, runInit, sealgate, serverFor, tree } from "./init-scene.ts";
+import { listing, runInit, serverFor, tree } from "./init-scene.ts";
 
 const TODAY = /^key-\d{4}-\d{2}-\d{2}$/;
 

@@ -1,34 +1,13 @@
 /** `revoke` and `grants` as operators call them: on a Redis while gateways are up or down, and through the admin listener. */
-import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
+import { sealgate as run } from "../support/program.ts";
 import { ownRedis } from "../support/redis.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { commandConfig, ISSUER, inForce, KEY, openGateway, operated } from "./operators.ts";
 import { asksOnce, retryOf, stateOf, TRANSFER, until } from "./rounds.ts";
 
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-
-interface Outcome {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-function sealgate(...args: string[]): Promise<Outcome> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [MAIN, ...args], { stdio: ["ignore", "pipe", "pipe"] });
-    let [out, err] = ["", ""];
-    child.stdout.setEncoding("utf8").on("data", (piece: string) => {
-      out += piece;
-    });
-    child.stderr.setEncoding("utf8").on("data", (piece: string) => {
-      err += piece;
-    });
-    child.on("error", reject).on("close", (code) => resolve({ code, out, err }));
-  });
-}
+const sealgate = (...args: string[]) => run(args);
 
 const redis = await ownRedis(t);
 const upstream = await startUpstream(asksOnce);

@@ -1,15 +1,10 @@
 /** What commands make of the answers of an admin listener, or of whoever is there in its place. */
-import { createServer, type ServerResponse } from "node:http";
-import t, { type Test } from "tap";
-import {
-  type AdminPlace,
-  AdminRefused,
-  listThere,
-  removeThere,
-  setThere,
-} from "../../../src/admin/client.ts";
+import type { ServerResponse } from "node:http";
+import t from "tap";
+import { listThere, removeThere, setThere } from "../../../src/admin/client.ts";
 import { printList } from "../../../src/commands/override-lines.ts";
 import { MAX_ENTRIES } from "../../../src/overrides/entry.ts";
+import { adminListener, json, messageOf } from "../../support/admin-listener.ts";
 import { freePort } from "../../support/redis.ts";
 
 const ID = "AAAAAAAAAAAAAAAAAAAAAA";
@@ -27,44 +22,13 @@ const { effect: _, tool: __, capability: ___, ...SET } = GRANT;
 const REVOCATION = { ...SET, route: "/mcp", bornBefore: "2026-11-30T20:00:02.000Z" };
 const ORDER = { by: "ops", effect: "deny", tool: "x" } as const;
 
-/** A listener that answers as it is told, and counts what it was asked. */
-async function listener(
-  t: Test,
-  answer: (response: ServerResponse) => unknown,
-): Promise<AdminPlace & { asked: number }> {
-  const server = createServer((request, response) => {
-    place.asked++;
-    request.resume().on("end", () => answer(response));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : 0;
-  const place = { url: `http://127.0.0.1:${port}`, token: "token", timeoutMs: 200, asked: 0 };
-  return place;
-}
-
-const json =
-  (status: number, value: unknown) =>
-  (response: ServerResponse): unknown =>
-    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
-
-const messageOf = (work: Promise<unknown>): Promise<string> =>
-  work.then(
-    () => "done",
-    (error) => (error instanceof AdminRefused ? error.message : `another error: ${error}`),
-  );
-
 t.test("lists of entries", async (t) => {
-  const place = await listener(
+  const place = await adminListener(
     t,
     json(200, { grants: [GRANT, { ...GRANT, later: [1], principal: { issuer: "i", subject: "s" } }] }),
   );
   t.same(await listThere(place, "grants"), [GRANT, { ...GRANT, principal: { issuer: "i", subject: "s" } }]);
-  const revocations = await listener(t, json(200, { revocations: [REVOCATION] }));
+  const revocations = await adminListener(t, json(200, { revocations: [REVOCATION] }));
   t.same(await listThere(revocations, "revocations"), [REVOCATION]);
 });
 
@@ -88,14 +52,14 @@ t.test("what is no list of entries is said to be none", async (t) => {
     { grants: Array.from({ length: MAX_ENTRIES + 1 }, () => GRANT) },
   ];
   for (const value of bad) {
-    const place = await listener(t, json(200, value));
+    const place = await adminListener(t, json(200, value));
     t.match(
       await messageOf(listThere(place, "grants")),
       /^http:\/\/127\.0\.0\.1:\d+ does not answer as a gateway does$/,
       JSON.stringify(value).slice(0, 200),
     );
   }
-  const endless = await listener(t, (response) => {
+  const endless = await adminListener(t, (response) => {
     const more = (): void => {
       while (response.write(" ".repeat(1 << 20)));
       response.once("drain", more);
@@ -126,11 +90,11 @@ t.test("a change of which nobody knows whether it took effect", async (t) => {
     ["somebody on the way gave up", (response) => response.writeHead(504).end()],
   ];
   for (const [name, answer] of cases) {
-    const place = await listener(t, answer);
+    const place = await adminListener(t, answer);
     t.match(await messageOf(setThere(place, ORDER)), unsure, `${name}: set`);
     t.match(await messageOf(removeThere(place, "grants", ID)), unsure, `${name}: remove`);
     t.notMatch(await messageOf(listThere(place, "grants")), unsure, `${name}: a list changes nothing`);
-    t.equal(place.asked, 3, "each was asked once");
+    t.equal(place.heard.length, 3, "each was asked once");
   }
   const sure: [number, unknown, RegExp][] = [
     [400, { error: "by is 1 to 64 printable characters" }, /answers with 400: by is 1 to 64/],
@@ -139,7 +103,7 @@ t.test("a change of which nobody knows whether it took effect", async (t) => {
     [503, { error: "others\u009b change" }, /answers with 503: others\? change$/],
   ];
   for (const [status, value, said] of sure) {
-    const message = await messageOf(setThere(await listener(t, json(status, value)), ORDER));
+    const message = await messageOf(setThere(await adminListener(t, json(status, value)), ORDER));
     t.match(message, said);
     t.notMatch(message, unsure);
   }
@@ -151,10 +115,10 @@ t.test("a change of which nobody knows whether it took effect", async (t) => {
 });
 
 t.test("a change that is answered", async (t) => {
-  const place = await listener(t, json(201, { ...GRANT, warning: "no such route" }));
+  const place = await adminListener(t, json(201, { ...GRANT, warning: "no such route" }));
   t.same(await setThere(place, ORDER), { ...GRANT, warning: "no such route" });
   t.equal(
-    await removeThere(await listener(t, json(404, { error: "there is no such entry" })), "grants", ID),
+    await removeThere(await adminListener(t, json(404, { error: "there is no such entry" })), "grants", ID),
     undefined,
   );
 });

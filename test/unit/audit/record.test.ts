@@ -12,6 +12,7 @@ import {
 import { Refusal } from "../../../src/errors.ts";
 import { scan } from "../../../src/json/scan.ts";
 import { ANONYMOUS } from "../../../src/principal/principal.ts";
+import { NOTHING } from "../../support/declared.ts";
 
 t.test("a uri without the places where secrets ride", async (t) => {
   for (const [name, shown] of [
@@ -87,16 +88,8 @@ t.test(
 );
 
 t.test("what clients declare: names of the six things there are", async (t) => {
-  const none = {
-    form: false,
-    url: false,
-    sampling: false,
-    samplingTools: false,
-    samplingContext: false,
-    roots: false,
-  };
-  t.same(auditDeclared(none), {});
-  t.same(auditDeclared({ ...none, roots: true, form: true, samplingTools: true }), {
+  t.same(auditDeclared(NOTHING), {});
+  t.same(auditDeclared({ ...NOTHING, roots: true, form: true, samplingTools: true }), {
     declared: ["form", "samplingTools", "roots"],
   });
 });

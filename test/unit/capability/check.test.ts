@@ -3,17 +3,10 @@ import { checkQuestions, judgeUpstreamMissing } from "../../../src/capability/ch
 import type { Ask } from "../../../src/config/schema.ts";
 import type { Declared } from "../../../src/mcp/capabilities.ts";
 import type { Question } from "../../../src/mcp/questions.ts";
+import { NOTHING } from "../../support/declared.ts";
 
 type Needing = Pick<Question, "needs">;
 
-const NONE: Declared = {
-  form: false,
-  url: false,
-  sampling: false,
-  samplingTools: false,
-  samplingContext: false,
-  roots: false,
-};
 const FULL: Declared = {
   form: true,
   url: true,
@@ -32,8 +25,8 @@ const check = (questions: Needing[], declared: Declared, allow: Ask[]) => () =>
   checkQuestions(questions, declared, new Set(allow));
 
 t.test("questions that may be asked", async (t) => {
-  t.doesNotThrow(check([], NONE, []), "no questions");
-  t.doesNotThrow(check([form], { ...NONE, form: true }, ["elicitation.form"]));
+  t.doesNotThrow(check([], NOTHING, []), "no questions");
+  t.doesNotThrow(check([form], { ...NOTHING, form: true }, ["elicitation.form"]));
   t.doesNotThrow(check([form, url, tools, roots], FULL, ALL));
 });
 
@@ -43,11 +36,11 @@ t.test("what the client did not declare comes first", async (t) => {
       code: "missing_capability",
       data: { requiredCapabilities },
     });
-  missing([form], NONE, ALL, { elicitation: { form: {} } });
-  missing([form], { ...NONE, url: true }, ALL, { elicitation: { form: {} } });
-  missing([url], { ...NONE, form: true }, ALL, { elicitation: { url: {} } });
-  missing([tools], { ...NONE, sampling: true }, ALL, { sampling: { tools: {} } });
-  missing([form, url, tools, roots], { ...NONE, form: true }, [], {
+  missing([form], NOTHING, ALL, { elicitation: { form: {} } });
+  missing([form], { ...NOTHING, url: true }, ALL, { elicitation: { form: {} } });
+  missing([url], { ...NOTHING, form: true }, ALL, { elicitation: { url: {} } });
+  missing([tools], { ...NOTHING, sampling: true }, ALL, { sampling: { tools: {} } });
+  missing([form, url, tools, roots], { ...NOTHING, form: true }, [], {
     elicitation: { url: {} },
     sampling: { tools: {} },
     roots: {},
@@ -73,36 +66,36 @@ t.test("an upstream that refuses for a capability", async (t) => {
   const elicits = { elicitation: { form: {} } };
   const onlyUrl = { elicitation: { url: {} } };
 
-  t.same(judge({ elicitation: {} }, NONE, ALL), missing(elicits), "bare elicitation means form");
-  t.same(judge(elicits, NONE, []), missing(elicits), "undeclared comes before policy");
+  t.same(judge({ elicitation: {} }, NOTHING, ALL), missing(elicits), "bare elicitation means form");
+  t.same(judge(elicits, NOTHING, []), missing(elicits), "undeclared comes before policy");
   t.same(judge(elicits, FULL, ["sampling"]), forbidden("elicitation.form"));
-  t.same(judge({ elicitation: { form: {}, url: {} } }, { ...NONE, form: true }, ALL), missing(onlyUrl));
+  t.same(judge({ elicitation: { form: {}, url: {} } }, { ...NOTHING, form: true }, ALL), missing(onlyUrl));
   t.same(
-    judge({ elicitation: { form: {}, url: {} } }, { ...NONE, form: true }, []),
+    judge({ elicitation: { form: {}, url: {} } }, { ...NOTHING, form: true }, []),
     forbidden("elicitation.form"),
   );
   t.same(
-    judge({ sampling: { tools: {} } }, { ...NONE, sampling: true }, ALL),
+    judge({ sampling: { tools: {} } }, { ...NOTHING, sampling: true }, ALL),
     missing({ sampling: { tools: {} } }),
   );
   t.same(judge({ roots: {} }, FULL, ALL), missing({ roots: {} }), "an upstream that contradicts itself");
   t.same(
-    judge({ elicitation: { url: { secret: "U1" } }, evil: "<b>words</b>" }, NONE, ALL),
+    judge({ elicitation: { url: { secret: "U1" } }, evil: "<b>words</b>" }, NOTHING, ALL),
     missing(onlyUrl),
     "nothing of the upstream's own",
   );
-  t.same(judge({ evil: {} }, NONE, ALL), missing({}));
-  t.same(judge({ elicitation: "form", roots: true }, NONE, ALL), missing({}));
-  t.same(judge({ extensions: { "io.modelcontextprotocol/tasks": {} } }, NONE, ALL), forbidden("tasks"));
+  t.same(judge({ evil: {} }, NOTHING, ALL), missing({}));
+  t.same(judge({ elicitation: "form", roots: true }, NOTHING, ALL), missing({}));
+  t.same(judge({ extensions: { "io.modelcontextprotocol/tasks": {} } }, NOTHING, ALL), forbidden("tasks"));
   const extensions = { "io.modelcontextprotocol/tasks": {} };
-  const served = judgeUpstreamMissing({ extensions, evil: 1 }, NONE, new Set(ALL), true);
+  const served = judgeUpstreamMissing({ extensions, evil: 1 }, NOTHING, new Set(ALL), true);
   t.match(served, { code: "missing_capability", data: { requiredCapabilities: { extensions } } });
   t.same(
     Object.keys(Object(served.data["requiredCapabilities"])),
     ["extensions"],
     "where declaring it helps",
   );
-  t.same(judge(JSON.parse('{"__proto__":{"roots":{}}}'), NONE, ALL), missing({}));
+  t.same(judge(JSON.parse('{"__proto__":{"roots":{}}}'), NOTHING, ALL), missing({}));
   for (const bad of [undefined, null, [], "elicitation"])
-    t.match(judge(bad, NONE, ALL), { code: "upstream_fault", detail: "required_capabilities" });
+    t.match(judge(bad, NOTHING, ALL), { code: "upstream_fault", detail: "required_capabilities" });
 });

@@ -3,6 +3,7 @@ import t from "tap";
 import { checkRequired, compileCapability } from "../../../src/capability/policy.ts";
 import type { Capability } from "../../../src/config/schema.ts";
 import { Refusal } from "../../../src/errors.ts";
+import { NOTHING } from "../../support/declared.ts";
 
 const section: Capability = {
   allow: ["elicitation.form", "roots"],
@@ -37,17 +38,9 @@ t.test("a hidden tool is treated like a name that fits the same patterns", async
 });
 
 t.test("exactly what is missing is named", async (t) => {
-  const none = {
-    form: false,
-    url: false,
-    sampling: false,
-    samplingTools: false,
-    samplingContext: false,
-    roots: false,
-  };
   const lacks = (...required: Capability["requires"]): unknown => {
     try {
-      checkRequired(required, { ...none, url: true });
+      checkRequired(required, { ...NOTHING, url: true });
       return undefined;
     } catch (error) {
       return error instanceof Refusal ? error.data["requiredCapabilities"] : error;

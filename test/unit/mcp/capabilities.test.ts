@@ -7,15 +7,7 @@ import {
   type Need,
   parseDeclared,
 } from "../../../src/mcp/capabilities.ts";
-
-const NONE: Declared = {
-  form: false,
-  url: false,
-  sampling: false,
-  samplingTools: false,
-  samplingContext: false,
-  roots: false,
-};
+import { NOTHING } from "../../support/declared.ts";
 
 function declare(capabilities: string): Declared {
   const text = `{"io.modelcontextprotocol/clientCapabilities":${capabilities}}`;
@@ -41,11 +33,11 @@ t.test("reads what a request declares", async (t) => {
     ['{"extensions":{"io.modelcontextprotocol/tasks":{}}}', {}],
   ];
   for (const [capabilities, declared] of cases)
-    t.same(declare(capabilities), { ...NONE, ...declared }, capabilities);
+    t.same(declare(capabilities), { ...NOTHING, ...declared }, capabilities);
 
   const doc = scan(Buffer.from('{"elicitation":{}}'), { bytes: 64, depth: 8 });
-  t.same(parseDeclared(doc, doc.root), NONE, "nothing beside the declaration counts");
-  t.same(parseDeclared(doc, undefined), NONE, "no _meta");
+  t.same(parseDeclared(doc, doc.root), NOTHING, "nothing beside the declaration counts");
+  t.same(parseDeclared(doc, undefined), NOTHING, "no _meta");
 });
 
 t.test("the tasks extension is declared by an object, under its own name", async (t) => {
@@ -94,20 +86,20 @@ t.test("wrong types and twins are refused", async (t) => {
 });
 
 t.test("names exactly what is missing", async (t) => {
-  const form = { ...NONE, form: true };
-  const sampling = { ...NONE, sampling: true };
+  const form = { ...NOTHING, form: true };
+  const sampling = { ...NOTHING, sampling: true };
   const cases: [needs: Need[], declared: Declared, missing: object | undefined][] = [
-    [[], NONE, undefined],
+    [[], NOTHING, undefined],
     [["form"], form, undefined],
-    [["form"], NONE, { elicitation: { form: {} } }],
+    [["form"], NOTHING, { elicitation: { form: {} } }],
     [["url"], form, { elicitation: { url: {} } }],
-    [["form", "url"], NONE, { elicitation: { form: {}, url: {} } }],
+    [["form", "url"], NOTHING, { elicitation: { form: {}, url: {} } }],
     [["form", "url"], form, { elicitation: { url: {} } }],
-    [["sampling"], NONE, { sampling: {} }],
-    [["sampling", "samplingTools"], NONE, { sampling: { tools: {} } }],
+    [["sampling"], NOTHING, { sampling: {} }],
+    [["sampling", "samplingTools"], NOTHING, { sampling: { tools: {} } }],
     [["sampling", "samplingTools"], sampling, { sampling: { tools: {} } }],
     [["sampling", "samplingContext"], sampling, { sampling: { context: {} } }],
-    [["roots"], NONE, { roots: {} }],
+    [["roots"], NOTHING, { roots: {} }],
     [["form", "url", "sampling", "roots"], form, { elicitation: { url: {} }, sampling: {}, roots: {} }],
   ];
   for (const [needs, declared, missing] of cases)

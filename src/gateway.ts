@@ -175,6 +175,7 @@ async function notify(
     return;
   }
   journey.enter(gateway.limits, "request");
+  await journey.share();
   const headers = modernHeaders(journey.headers, { method: message.method, target: undefined, version });
   const response = await send(journey, {
     method: "POST",
@@ -214,6 +215,8 @@ async function forward(
   const { journey, message, doc } = call;
   const openEnded = message.method === "subscriptions/listen";
   journey.enter(gateway.limits, openEnded ? "stream" : "request");
+  const shared = openEnded ? undefined : journey.share();
+  if (shared !== undefined) await shared;
   // retry
   const retry = openTaskRequest(gateway.roundTrip, call) ?? openRetry(gateway.roundTrip, call);
   noteRetry(journey, retry);

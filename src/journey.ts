@@ -116,6 +116,16 @@ export class Journey {
   }
 
   /**
+   * Takes a place among the caller's requests at all gateways, behind `enter`; undefined where nobody has to be asked.
+   * @throws Refusal as `enter`
+   */
+  share(): Promise<void> | undefined {
+    return this.allowance?.share()?.catch((error: unknown) => {
+      throw this.#limited(error);
+    });
+  }
+
+  /**
    * Counts this request against what its caller may do.
    * @param mayAsk whether its answer can be a question
    * @throws Refusal `rate_limited`, or for `server/discover` `overloaded`

@@ -65,6 +65,7 @@ export async function serveLegacy(
   const headers = legacyHeaders(journey.headers, "POST", version);
   const meta = "params" in message ? message.meta : undefined;
   journey.enter(gateway.limits, "request");
+  await journey.share();
   const response = await send(journey, {
     method: "POST",
     headers,

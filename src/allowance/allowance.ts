@@ -1,6 +1,6 @@
 /**
  * What a caller may still do on a route (`limits.perPrincipal`): requests in a window, requests and streams at once, chains that
- * wait for an answer. It protects servers, and callers from each other; it decides on nothing that single use rests on, and so goes
+ * wait for an answer; but for streams at all gateways together. It protects servers, and callers from each other; it decides on nothing that single use rests on, and so goes
  * on in this process alone while Redis is away.
  *
  * A retry that belongs to a chain is not counted: its chain was, when it began. Whether it does is known when its state is redeemed;
@@ -11,6 +11,7 @@ import { REFUSALS, Refusal, type RefusalCode } from "../errors.ts";
 import type { Place, Slot } from "../limits.ts";
 import type { Principal } from "../principal/principal.ts";
 import { callerOn } from "./caller.ts";
+import { Leases } from "./leases.ts";
 import { type OpenChain, OpenRounds, type View } from "./open-rounds.ts";
 import { CallerPlaces, type MostAtOnce } from "./places.ts";
 import { SharedCounts, type SharedCountsOptions } from "./shared-counts.ts";
@@ -28,12 +29,19 @@ export interface CallerLimits extends MostAtOnce {
  */
 export type Kind = "request" | "retry" | "poll";
 
+/** Counters that all gateways share, where there is a Redis; of requests in flight there are none without. */
+interface Counts {
+  readonly windows: Windows;
+  readonly rounds: OpenRounds;
+  readonly leases: Leases | undefined;
+}
+
 /** What all callers of this process are counted with. */
 export class Allowances {
   readonly #open: (() => SharedCounts) | undefined;
   readonly #now: () => number;
   #shared: SharedCounts | undefined;
-  #counts: { readonly windows: Windows; readonly rounds: OpenRounds } | undefined;
+  #counts: Counts | undefined;
   readonly places = new CallerPlaces();
 
   /**
@@ -47,17 +55,18 @@ export class Allowances {
 
   /** Connects, where a route has limits that need it. @throws Error for a Redis that cannot be used */
   prepare(limits: readonly CallerLimits[]): void {
-    if (limits.some(({ requests, openRounds }) => requests !== undefined || openRounds !== undefined))
+    if (limits.some(({ streams: _, ...counted }) => Object.values(counted).some((one) => one !== undefined)))
       void this.counts;
   }
 
   /** Counters that are made when they are first needed. */
-  get counts(): { readonly windows: Windows; readonly rounds: OpenRounds } {
+  get counts(): Counts {
     if (this.#counts === undefined) {
       this.#shared = this.#open?.();
       this.#counts = {
         windows: new Windows(this.#shared, this.#now),
         rounds: new OpenRounds(this.#shared, this.#now),
+        leases: this.#shared && new Leases(this.#shared),
       };
     }
     return this.#counts;
@@ -83,6 +92,7 @@ export class Allowances {
 
   /** Ends the link to Redis. */
   async close(): Promise<void> {
+    this.#counts?.leases?.close();
     await this.#shared?.close();
   }
 }
@@ -108,6 +118,7 @@ export class Allowance {
   #counted = false;
   #isRetry = false;
   #view: View | undefined;
+  #lease: Slot | undefined;
   #over = false;
 
   constructor(all: Allowances, limits: CallerLimits, caller: string) {
@@ -119,6 +130,24 @@ export class Allowance {
   /** Takes one of the caller's own places. @throws Refusal `concurrency_limited`, `streams_limited` */
   enter(kind: Place): Slot {
     return this.#all.places.enter(this.#caller, this.#limits, kind);
+  }
+
+  /**
+   * Takes a place among the caller's requests at all gateways, once; undefined where nobody has to be asked.
+   * @throws Refusal `concurrency_limited`
+   */
+  share(): Promise<void> | undefined {
+    const { concurrent } = this.#limits;
+    const leases = concurrent === undefined ? undefined : this.#all.counts.leases;
+    return leases === undefined || concurrent === undefined ? undefined : this.#take(leases, concurrent);
+  }
+
+  async #take(leases: Leases, most: number): Promise<void> {
+    const lease = await leases.take(this.#caller, most);
+    if (lease === undefined) throw new Refusal("concurrency_limited", "caller_requests");
+    // The client has left meanwhile, and nobody will say so again.
+    if (this.#over) lease.leave();
+    else this.#lease = lease;
   }
 
   /**
@@ -191,6 +220,7 @@ export class Allowance {
   /** The request is over. */
   end(): void {
     this.#over = true;
+    this.#lease?.leave();
     this.#view?.end();
   }
 

@@ -2,21 +2,14 @@
  * What Redis runs for approvals, each atomically: read, look, change. Each shelf is one hash of texts under their names. What has not
  * the form of either was written by somebody else: it counts for nothing, and goes when room is needed.
  */
-import { script } from "../redis/script.ts";
+import { ON_MASTER, script } from "../redis/script.ts";
 import { MAX_LIFE_MS, MAX_TEXT_BYTES } from "./shelf.ts";
 
 const NAME_BYTES = 45;
 /** Bytes of texts that one answer carries: more than there can be, unless somebody else has filled the hash. */
 const MAX_FOUND_BYTES = 24 * 1024 * 1024;
 
-/** A server that is cut off from its master must not vouch for anything. */
-const BEGIN = `
-if not string.find(redis.call('INFO', 'replication'), '\\nrole:master', 1, true) then
-  return redis.error_reply('NOTMASTER this Redis server is not a master')
-end
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local function live(name)
+const BEGIN = `${ON_MASTER}local function live(name)
   if #name ~= ${NAME_BYTES} or redis.call('HSTRLEN', KEYS[1], name) > ${MAX_TEXT_BYTES} then return nil end
   local text = redis.call('HGET', KEYS[1], name)
   local expiry = text and tonumber(string.match(text, '^(%d+) ') or '')

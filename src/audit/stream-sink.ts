@@ -3,6 +3,7 @@
  * as many as fit, while Redis is away. A batch that got no answer is sent again a few times, so a record may stand there twice, by the
  * same `requestId`. docs/audit.md, a stream in Redis.
  */
+import { setTimeout as setTimer } from "node:timers/promises";
 import type { Log } from "../log.ts";
 import { RedisFailure, TooLate } from "../redis/failure.ts";
 import { openRedis, type RedisServers } from "../redis/open.ts";
@@ -48,7 +49,8 @@ export class StreamSink implements Sink {
   #batch: readonly Waiting[] = [];
   #closed = false;
   #running: Promise<void> | undefined;
-  #wake: (() => void) | undefined;
+  /** Ends a pause. */
+  readonly #wake = new AbortController();
   #failing = false;
   #lost = 0;
   #lastLoss: number | undefined;
@@ -80,7 +82,7 @@ export class StreamSink implements Sink {
     await Promise.race([this.#running, late]);
     clearTimeout(timer);
     this.#closed = true;
-    this.#wake?.();
+    this.#wake.abort();
     await this.#servers.close();
     await this.#running;
     const left = [...this.#batch, ...this.#waiting];
@@ -110,7 +112,7 @@ export class StreamSink implements Sink {
         [this.#batch, tries] = [[], 0];
         this.#lose(batch, failure.reason);
       }
-      await this.#rest(pause);
+      await setTimer(pause, undefined, { ref: false, signal: this.#wake.signal }).catch(() => undefined);
       pause = Math.min(2 * pause, PAUSE_MS.most);
     }
     this.#running = undefined;
@@ -145,16 +147,6 @@ export class StreamSink implements Sink {
       const unsure = error.reason === "timeout" || error.reason === "unreachable";
       return { reason: error.reason, mayHaveRun: unsure && !(error instanceof TooLate) };
     }
-  }
-
-  #rest(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms).unref();
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 
   #succeed(): void {

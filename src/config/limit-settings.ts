@@ -16,7 +16,7 @@ const requests = z
 const concurrent = z
   .union([off, whole(1, 100_000)])
   .describe(
-    "Requests of one caller in flight at once, on each gateway. Streams that stay open are not counted.",
+    "Requests of one caller in flight at once, on all gateways together. Streams that stay open are not counted.",
   );
 const streams = z
   .union([off, whole(1, 100_000)])

@@ -4,7 +4,7 @@
  * could come again after a flush. What has not the form of an entry was written by somebody else: it is dropped wherever it is
  * met, so that it neither takes the place of entries nor is carried to gateways.
  */
-import { script } from "../redis/script.ts";
+import { ON_MASTER, script } from "../redis/script.ts";
 import { MAX_ENTRIES, MAX_ENTRY_BYTES } from "./entry.ts";
 
 /** Values that are carried at once. Where there are more, somebody else has filled the hash. */
@@ -13,14 +13,7 @@ const MAX_FIELDS = 2 * MAX_ENTRIES;
 const MAX_VALUE_BYTES = MAX_ENTRY_BYTES + 80;
 const ID_BYTES = 22;
 
-/** A replica that is cut off from its master must not vouch for grants. */
-const MASTER = `
-if not string.find(redis.call('INFO', 'replication'), '\\nrole:master', 1, true) then
-  return redis.error_reply('NOTMASTER this Redis server is not a master')
-end
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local version = redis.call('HGET', KEYS[1], 'version') or ''
+const MASTER = `${ON_MASTER}local version = redis.call('HGET', KEYS[1], 'version') or ''
 `;
 
 /**

@@ -2,6 +2,7 @@
  * Sends spans to a collector: OTLP over HTTP as JSON, in batches, behind the requests' backs. Nobody waits for it, it never throws, and
  * what is not taken is counted. Source: OpenTelemetry Protocol 1, OTLP/HTTP.
  */
+import { setTimeout as setTimer } from "node:timers/promises";
 import { Agent, request } from "undici";
 import { type Log, withoutQuery } from "../log.ts";
 import { type Attributes, printSpans, type Span } from "./span.ts";
@@ -45,7 +46,8 @@ export class SpanExporter {
   #waiting: Span[] = [];
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
-  #wake: (() => void) | undefined;
+  /** Ends a pause. */
+  readonly #wake = new AbortController();
   #ending = false;
   #failing = false;
 
@@ -75,7 +77,7 @@ export class SpanExporter {
   async close(): Promise<void> {
     this.#ending = true;
     const late = setTimeout(() => this.#closing.abort(), this.#options.closeWithin ?? CLOSE_MS);
-    this.#wake?.();
+    this.#wake.abort();
     this.#start();
     await this.#running;
     clearTimeout(late);
@@ -104,7 +106,7 @@ export class SpanExporter {
           this.#options.count("lost", batch.length);
           break;
         }
-        await this.#rest(pause);
+        await setTimer(pause, undefined, { ref: false, signal: this.#wake.signal }).catch(() => undefined);
         pause = Math.min(2 * pause, PAUSE_MS.most);
       }
     }
@@ -139,16 +141,6 @@ export class SpanExporter {
       this.#tell(error instanceof Error && "code" in error ? String(error.code) : "unreachable");
       return "again";
     }
-  }
-
-  #rest(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms).unref();
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 
   /** Once when it begins to fail, and once when it is over. */

@@ -1,5 +1,8 @@
 /** Two gateways and one Redis: limits per caller hold over both, cost one round trip, and go on without Redis. */
 import t, { type Test } from "tap";
+import { Leases } from "../../src/allowance/leases.ts";
+import { SharedCounts } from "../../src/allowance/shared-counts.ts";
+import { createLog } from "../../src/log.ts";
 import { exchange, PUBLIC_URL, type Reply, startGateway, type TestGateway } from "../support/gateway.ts";
 import { startIssuer } from "../support/issuer.ts";
 import { ownRedis } from "../support/redis.ts";
@@ -73,6 +76,76 @@ t.test("open rounds are those of both", async (t) => {
   t.equal((await b.call(retryOf(state), { token })).status, 200, "sealed by one, answered at the other");
   await until(async () => (await a.call(TRANSFER, { token })).json.result !== undefined);
 });
+
+t.test("requests in flight are those of both, and who has left makes room", async (t) => {
+  const held: (() => void)[] = [];
+  const { upstream, a, b, redis } = await open(t, { concurrent: 2 });
+  upstream.script = (arrived, response) => void held.push(() => asksOnce(arrived, response));
+  const [alice, bob] = [await tokenOf("alice"), await tokenOf("bob")];
+  const leaving = new AbortController();
+  const first = a.call(TRANSFER, { token: alice, signal: leaving.signal }).catch(() => undefined);
+  const second = b.call(TRANSFER, { token: alice });
+  await until(() => held.length === 2);
+  for (const gateway of [a, b]) {
+    t.equal(reasonOf(await gateway.call(TRANSFER, { token: alice })), "concurrency_limited");
+    t.equal((await gateway.call({ method: "server/discover" }, { token: alice })).status, 503);
+  }
+  const neighbour = b.call(LIST, { token: bob });
+  await until(() => held.length === 3);
+  held.pop()?.();
+  t.equal((await neighbour).status, 200, "those of one caller");
+  t.equal(held.length, 2, "what the server has got");
+  leaving.abort();
+  await first;
+  const third = (): Promise<Reply> => b.call(TRANSFER, { token: alice });
+  let reply = third();
+  await until(async () => {
+    if (held.length > 2 || (await Promise.race([reply, undefined])) === undefined) return held.length > 2;
+    reply = third();
+    return false;
+  });
+  for (const answer of held.splice(0)) answer();
+  t.type(stateOf(await second), "string");
+  const state = stateOf(await reply);
+  // A retry is a request in flight like any other; refused, it has spent nothing.
+  const full = [a, b].map((gateway) => gateway.call(LIST, { token: alice }));
+  await until(() => held.length === 2);
+  t.equal(reasonOf(await a.call(retryOf(state), { token: alice })), "concurrency_limited");
+  for (const answer of held.splice(0)) answer();
+  await Promise.all(full);
+  upstream.script = asksOnce;
+  await until(async () => ((await redis.command("KEYS", "sg:limit:*:flight")) as unknown[]).length === 0);
+  t.match((await a.call(retryOf(state), { token: alice })).json.result, { resultType: "complete" });
+});
+
+t.test(
+  "what a killed gateway had in flight counts until its leases lapse, and what is under way counts on",
+  async (t) => {
+    const redis = await ownRedis(t);
+    const log = createLog("error", { write: () => true });
+    const counts = new SharedCounts({ target: { url: redis.url }, keyPrefix: "sg:", log, timeoutMs: 5_000 });
+    t.teardown(() => counts.close());
+    const [killed, alive] = [new Leases(counts, 3_000), new Leases(counts, 300)];
+    t.teardown(() => alive.close());
+    t.ok(await killed.take("alice", 2));
+    killed.close();
+    const own = await alive.take("alice", 2);
+    t.ok(own);
+    t.equal(await alive.take("alice", 2), undefined);
+    let next: Awaited<ReturnType<Leases["take"]>>;
+    await until(async () => {
+      next = await alive.take("alice", 2);
+      return next !== undefined;
+    });
+    t.equal(await alive.take("alice", 2), undefined, "ten times its life later the own one is still held");
+    own?.leave();
+    own?.leave();
+    t.ok(await alive.take("alice", 2));
+    t.equal(await alive.take("alice", 2), undefined, "given back once");
+    await redis.stop("SIGKILL");
+    t.ok(await alive.take("alice", 2), "while Redis is away nobody is refused for what it holds");
+  },
+);
 
 /** Scripts that Redis has run on keys of limits, from a text of MONITOR. */
 async function scriptsDuring(redis: { port: number }, work: () => Promise<void>): Promise<string[]> {

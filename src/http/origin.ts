@@ -17,8 +17,10 @@ export interface Reach {
   readonly hosts: ReadonlySet<string>;
   /** Exact origins, as browsers send them. */
   readonly origins: ReadonlySet<string>;
-  /** Scheme of the public URL, `https:`. */
-  readonly scheme: string;
+  /** Its origin is the gateway's own. */
+  readonly publicUrl: URL;
+  /** Whether only this machine can connect. */
+  readonly onLoopback: boolean;
 }
 
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
@@ -33,14 +35,19 @@ export function createReach(server: {
   readonly allowedHosts?: readonly string[];
   readonly allowedOrigins: readonly string[];
 }): Reach {
+  const onLoopback = isLoopback(server.listen.host);
   const hosts = new Set(
     (server.allowedHosts ?? [new URL(server.publicUrl).host]).map((h) => h.toLowerCase()),
   );
-  if (server.allowedHosts === undefined && isLoopback(server.listen.host)) {
+  if (server.allowedHosts === undefined && onLoopback) {
     for (const name of LOOPBACK_NAMES) hosts.add(name);
   }
-  const { protocol: scheme } = new URL(server.publicUrl);
-  return { hosts, origins: new Set(server.allowedOrigins), scheme };
+  return {
+    hosts,
+    origins: new Set(server.allowedOrigins),
+    publicUrl: new URL(server.publicUrl),
+    onLoopback,
+  };
 }
 
 /**
@@ -57,20 +64,26 @@ export function checkHost(headers: Headers, reach: Reach, target = ""): void {
 }
 
 /**
- * Call after `checkHost`: the gateway's own origin is the one of a host that it answers for, and no foreign page can have it.
+ * Call after `checkHost`. The gateway's own origin is that of the public URL, and on a loopback listener that of a loopback name with the
+ * port addressed: nobody else can have served a page from there.
  * @returns CORS headers for the response: empty where no Origin was sent (not a browser)
  * @throws Refusal `forbidden_origin` for an Origin that is neither exactly on the list, nor exactly that of the Host addressed
  */
 export function checkOrigin(headers: Headers, reach: Reach): Record<string, string> {
   const origin = headers.get("origin");
   if (origin === undefined) return {};
-  const isOwn = origin === `${reach.scheme}//${headers.get("host")}`;
-  if (!isOwn && !reach.origins.has(origin)) throw new Refusal("forbidden_origin", "origin");
+  if (!isOwn(origin, headers.get("host") ?? "", reach) && !reach.origins.has(origin))
+    throw new Refusal("forbidden_origin", "origin");
   return {
     "access-control-allow-origin": origin,
     "access-control-expose-headers": EXPOSED,
     vary: "Origin",
   };
+}
+
+function isOwn(origin: string, host: string, { publicUrl, onLoopback }: Reach): boolean {
+  if (origin !== `${publicUrl.protocol}//${host}`) return false;
+  return host === publicUrl.host || (onLoopback && LOOPBACK_NAMES.includes(host.replace(/:\d+$/, "")));
 }
 
 /** Headers of the answer to a preflight; browsers send it without a token, so it is answered before authentication. */

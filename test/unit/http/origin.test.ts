@@ -1,7 +1,13 @@
 import t from "tap";
 import { isLoopback } from "../../../src/config/addresses.ts";
 import { Refusal } from "../../../src/errors.ts";
-import { checkHost, checkOrigin, createReach, preflightHeaders } from "../../../src/http/origin.ts";
+import {
+  checkHost,
+  checkOrigin,
+  createReach,
+  preflightHeaders,
+  type Reach,
+} from "../../../src/http/origin.ts";
 
 const server = (change: object = {}) => ({
   listen: { host: "0.0.0.0" },
@@ -126,24 +132,38 @@ t.test("an Origin is one of the list, letter by letter, or absent", async (t) =>
     t.throws(judge(origin), { code: "forbidden_origin" }, origin);
 });
 
-t.test("the gateway's own origin is that of the Host addressed, with the public scheme", async (t) => {
-  const reach = createReach(server({ publicUrl: "https://mcp.example.com" }));
-  const judge = (origin: string, host: string) => () => {
-    const headers = new Map([...Object.entries({ origin, host })]);
-    return checkOrigin(headers, reach);
-  };
-  for (const host of ["mcp.example.com", "mcp.example.com:8443", "localhost:8080", "[::1]:8080"])
-    t.equal(judge(`https://${host}`, host)()["access-control-allow-origin"], `https://${host}`);
-  for (const [origin, host] of [
-    ["http://mcp.example.com", "mcp.example.com"],
-    ["https://mcp.example.com:8443", "mcp.example.com"],
-    ["https://mcp.example.com", "localhost:8080"],
-    ["https://localhost:8081", "localhost:8080"],
-    ["https://evil.example", "mcp.example.com"],
-    ["https://MCP.example.com", "mcp.example.com"],
-  ] as const)
-    t.throws(judge(origin, host), { code: "forbidden_origin" }, `${origin} at ${host}`);
-});
+t.test(
+  "the gateway's own origin is that of its public URL, and on loopback of the port addressed",
+  async (t) => {
+    const judge = (origin: string, host: string, reach: Reach) => () =>
+      checkOrigin(new Map([...Object.entries({ origin, host })]), reach);
+    const open = createReach(
+      server({ publicUrl: "https://mcp.example.com", listen: { host: "0.0.0.0" }, allowedHosts: ["*"] }),
+    );
+    const local = createReach(server({ publicUrl: "http://127.0.0.1:8080", listen: { host: "127.0.0.1" } }));
+    for (const [host, reach] of [
+      ["https://mcp.example.com", open],
+      ["http://127.0.0.1:8080", local],
+      ["http://localhost:8080", local],
+      ["http://[::1]:9999", local],
+    ] as const)
+      t.equal(judge(host, new URL(host).host, reach)()["access-control-allow-origin"], host);
+    for (const [origin, host, reach] of [
+      ["http://mcp.example.com", "mcp.example.com", open],
+      ["https://mcp.example.com:8443", "mcp.example.com", open],
+      // Another port is another server, whoever runs it.
+      ["https://mcp.example.com:8443", "mcp.example.com:8443", open],
+      ["https://alias.example.com", "alias.example.com", open],
+      ["https://localhost:8080", "localhost:8080", open],
+      ["https://MCP.example.com", "MCP.example.com", open],
+      ["http://localhost:8081", "localhost:8080", local],
+      ["https://localhost:8080", "localhost:8080", local],
+      ["http://evil.example:8080", "evil.example:8080", local],
+      ["http://localhost.evil.example", "localhost.evil.example", local],
+    ] as const)
+      t.throws(judge(origin, host, reach), { code: "forbidden_origin" }, `${origin} at ${host}`);
+  },
+);
 
 t.test("a preflight allows what the gateway reads and no more", async (t) => {
   const asked = (value: string | undefined) => {

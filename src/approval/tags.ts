@@ -14,10 +14,13 @@ const CODE_LABEL = "sealgate/approval-code/1";
 const tag = (key: KeyHandle, ...parts: readonly string[]): string =>
   key.mac(Buffer.from(JSON.stringify([LABEL, ...parts]), "utf8")).toString("base64url", 0, 16);
 
-/** What people tell calls apart by: eight hexadecimal digits. */
+/**
+ * What people tell calls apart by: sixteen hexadecimal digits. Half as many would be alike for two of some 77,000 calls, which one
+ * caller can make.
+ */
 export function codeOf(ring: Keyring, at: number, matter: string): string {
   const mac = ring.sealer(at).mac(Buffer.from(JSON.stringify([CODE_LABEL, matter]), "utf8"));
-  return mac.toString("hex", 0, 4).toUpperCase();
+  return mac.toString("hex", 0, 8).toUpperCase();
 }
 
 /** Names under every key of the ring, that which seals at a time (unix seconds) first. */

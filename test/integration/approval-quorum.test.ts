@@ -291,5 +291,5 @@ t.test("an operator, by the admin listener and by the command", async (t) => {
   t.match(a.audit.at(-1), { cause: "denied", approval: { action: "accept", deniedBy: { operator: "ops" } } });
   const { chain = "" } = a.audit.at(-1) ?? {};
   const story = storyOf(chain, a.audit.filter((record) => record.chain === chain) as never, 0);
-  t.match(story, /approval \(policy two, code [0-9A-F]{8}\): accept\n[\s\S]*denied by operator ops\n/);
+  t.match(story, /approval \(policy two, code [0-9A-F]{16}\): accept\n[\s\S]*denied by operator ops\n/);
 });

@@ -101,7 +101,7 @@ function named(text: string, names: Readonly<Record<string, string>>): string {
     .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, name("request"))
     .replace(/(?<![\w-])[\w-]{43}(?![\w-])/g, name("digest"))
     .replace(/(?<![\w-])(?=[\w-]*[\dA-Z_])[\w-]{22}(?![\w-])/g, name("state"))
-    .replace(/code [0-9A-F]{8}/g, "code 1A2B3C4D");
+    .replace(/code [0-9A-F]{16}/g, "code 1A2B3C4D5E6F7081");
 }
 
 t.test("docs/audit.md has the story as it is told", async (t) => {

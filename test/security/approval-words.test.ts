@@ -103,7 +103,7 @@ for (const [name, to] of Object.entries(PLAYS)) {
       ),
     );
     t.match(lines[7], /^- to: `[^`]*`(… \(\d+ characters, SHA-256 [0-9a-f]{32}…\))?$/);
-    t.match(lines[8], /^Code: [0-9A-F]{8}$/);
+    t.match(lines[8], /^Code: [0-9A-F]{16}$/);
     t.notMatch(message, /evil\.com|\]\(|:\/\//);
     t.equal(scene.bytesUp(), 0);
   });
@@ -208,7 +208,7 @@ for (const [name, text] of Object.entries(LARGE)) {
     const { message } = reply.json.result.inputRequests.approval.params;
     t.ok(Buffer.byteLength(message) <= 4_096);
     t.match(message, /^Approve this call\?\n- tool: `transfer`\n- server: `\/mcp`\nSend /);
-    t.match(message, /\nCode: [0-9A-F]{8}$/);
+    t.match(message, /\nCode: [0-9A-F]{16}$/);
     t.equal(scene.bytesUp(), 0);
   });
 }

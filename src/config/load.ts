@@ -11,7 +11,8 @@ import { meantBy, schemaProblems, valueAt } from "./problems.ts";
 import { type Pruned, prune } from "./prune.ts";
 import { checkTwins, type Report } from "./report.ts";
 import { resolveConfig, type Whole } from "./resolve.ts";
-import { type Config, SECTIONS } from "./schema.ts";
+import { type Config, SECTIONS, type Secret } from "./schema.ts";
+import { loadSecret, SecretError } from "./secret.ts";
 
 /** A file that was read. */
 export interface Source {
@@ -129,6 +130,14 @@ export async function loadConfig(
   // The files that can be told are read even when others cannot: the operator should see it all in one run.
   const config = resolveConfig({ ...FALLBACK, ...sections }, folder);
   const secrets = await material(config, env, report, now());
+  if (material === loadMaterial) {
+    for (const [section, { references }] of pruned) {
+      for (const { path, secret } of references) {
+        const fault = await faultOf("file" in secret ? { file: resolve(folder, secret.file) } : secret, env);
+        if (fault !== undefined) add([at([section, ...path], fault)]);
+      }
+    }
+  }
   const lines = finish(warnings).map((w) => `${w.file}:${w.line}:${w.column} ${w.path}: ${w.message}`);
   if (problems.length > 0) throw new ConfigError(finish(problems), lines);
   const place = (path: readonly Step[]): string => {
@@ -141,6 +150,17 @@ export async function loadConfig(
     secrets,
     source: { file: resolve(file), name: file, sections, env, place },
   };
+}
+
+/** Why nothing can be read there. What is in it is looked at once the setting around it is in order. */
+async function faultOf(secret: Secret, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  try {
+    await loadSecret(secret, env);
+    return undefined;
+  } catch (error) {
+    if (error instanceof SecretError) return error.message;
+    throw error;
+  }
 }
 
 /** What stands in for a broken section while the files of the others are read; never part of a result. */

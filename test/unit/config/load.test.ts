@@ -160,6 +160,34 @@ keys: { primary: b, ring: [{ id: a, secret: { file: nowhere } }] }
   ]);
 });
 
+t.test("what an entry refers to is looked for also if something else in the entry is wrong", async (t) => {
+  const text = (bearer: string, env: string) => `${SOUND}  - path: /sound
+    upstream: { url: "http://127.0.0.1:3002/mcp" }
+  - path: /broken/
+    upstream:
+      url: http://127.0.0.1:3003/mcp
+      credential: { bearer: { file: ${bearer} } }
+      tls: { ca: { file: there } }
+      tsl: { ca: { file: nowhere } }
+  - path: /typed
+    upstream:
+      url: 3
+      credential: { header: { name: x-key, value: { env: ${env} } } }
+`;
+  const files = { there: "x" };
+  const { problems } = await load(t, text("nowhere", "SG_NOT_SET"), files);
+  t.match(problems, [
+    /^12:11 routes\[2\]\.path: must not end with \//,
+    /^15:37 routes\[2\]\.upstream\.credential\.bearer\.file: the file does not exist/,
+    /^17:7 routes\[2\]\.upstream\.tsl: unknown setting, did you mean tls\?/,
+    /^20:12 routes\[3\]\.upstream\.url/,
+    /^21:58 routes\[3\]\.upstream\.credential\.header\.value\.env: the environment variable SG_NOT_SET is not set/,
+  ]);
+  t.equal(problems.length, 5);
+  const honest = await load(t, text("there", "SG_SET"), files, { SG_SET: "a secret" });
+  t.equal(honest.problems.length, 3, "what is there is no problem, whatever is in it");
+});
+
 t.test("a file that cannot be read is one line", async (t) => {
   const folder = t.testdir({ inside: {} });
   await t.rejects(

@@ -27,13 +27,16 @@ export function checkApproval(policy: Policy, path: readonly Step[], sections: S
       report.problem(at, `goes with effect: approve and no other, not with ${effect}`);
     return;
   }
-  if (report.lost(at)) return;
+  // What a check rests on must be as it was written; a mistake elsewhere hides nothing.
+  const known = (...names: readonly (keyof ApprovalSettings)[]): boolean =>
+    names.every((name) => !report.lost([...at, name]));
   const { details, message, offer, fields } = approval;
-  if (details === "hide" && message === undefined)
+  if (details === "hide" && message === undefined && known("message"))
     report.problem([...at, "details"], "hides the arguments, so a message has to say what is asked");
-  if (offer !== "none" && !fields.some((field) => field.offer))
+  if (offer !== "none" && known("fields") && !fields.some((field) => field.offer))
     report.warning([...at, "offer"], "offers nothing: no field has offer: true");
-  checkFields(approval, at, report);
+  if (known("fields", "offer")) checkFields(approval, at, report);
+  if (!known("confirm", "remember", "always", "quorum")) return;
   checkRemember(approval, at, sections, report);
   checkQuorum(approval, at, sections, report);
 }

@@ -93,6 +93,14 @@ for (const [text, problem] of WRONG) {
   });
 }
 
+t.test("one mistake hides no other", async (t) => {
+  const text = '{ message: "{tol}?", fields: [{ name: password }], remember: 15m, always: true }';
+  const { problems } = await said(t, APPROVAL(text));
+  t.match(problems, [/^\.message/, /^\.fields\[0\]: asks for a secret/, /^\.remember: contradicts always/]);
+  const less = '{ details: hide, message: "{tol}?", offer: meta, fields: 3 }';
+  t.match((await said(t, APPROVAL(less))).problems, [/^\.message/, /^\.fields/]);
+});
+
 t.test("warnings", async (t) => {
   t.match((await said(t, APPROVAL("{ offer: header }"))).warnings, [/^\.offer: offers nothing/]);
   const anonymous = (text: string) =>

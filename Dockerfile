@@ -11,7 +11,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts scripts
 COPY src src
-RUN npm run build -- --sourceMap false
+RUN npm run build -- --sourceMap false && chmod -R u=rwX,go=rX dist
 
 # Packages bring types, sources and tests, more of them than code. Modes in a checkout follow its owner's umask; in the image
 # any user may read everything, and only root may write.
@@ -24,13 +24,13 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
   && find node_modules -type f \( -name "*.ts" -o -name "*.mts" -o -name "*.cts" -o -name "*.map" \) -delete \
   && chmod -R u=rwX,go=rX /app
 
-# Of the dev dependencies the demo needs the SDK only.
+# Of the dev dependencies the demo needs the SDK's client and server only.
 FROM build AS demo-files
 COPY LICENSE ./
 COPY demo demo
 RUN node -e 'const fs = require("fs"); const p = JSON.parse(fs.readFileSync("package.json")); \
     for (const name of Object.keys(p.devDependencies)) \
-      if (!name.startsWith("@modelcontextprotocol/")) delete p.devDependencies[name]; \
+      if (!/^@modelcontextprotocol\/(client|core|node|server)$/.test(name)) delete p.devDependencies[name]; \
     delete p.optionalDependencies; fs.writeFileSync("package.json", JSON.stringify(p));' \
   && npm prune --ignore-scripts --no-audit --no-fund \
   && rm -rf dist scripts tsconfig.json tsconfig.build.json package-lock.json node_modules/.package-lock.json \

@@ -24,7 +24,12 @@ t.test("what is in it: the demo and the SDK, no tools, no secrets", async (t) =>
     files.includes("app/demo/part.ts") &&
       files.includes("app/node_modules/@modelcontextprotocol/client/package.json"),
   );
-  t.same(has(/node_modules\/(typescript|tap|@tapjs|@biomejs|fast-check|kubernetes-models|oidc-provider|node-linux-)/), []);
+  t.same(
+    has(
+      /node_modules\/(typescript|tap|@tapjs|@biomejs|fast-check|kubernetes-models|oidc-provider|node-linux-)/,
+    ),
+    [],
+  );
   t.same(has(/^app\/(test|scripts|dist|docs)\//), []);
   t.same(await leaksIn(layers, [CANARY]), []);
   t.equal(config.User, "1000:1000");

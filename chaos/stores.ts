@@ -3,8 +3,9 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Random } from "../fuzz/random.ts";
 import { type OwnRedis, ownRedis } from "../test/support/redis.ts";
-import { ownSentinels, until, type Watched } from "../test/support/redis-groups.ts";
+import { ownSentinels, type Watched } from "../test/support/redis-groups.ts";
 import { type Fate, type Relay, startRelay } from "../test/support/relay.ts";
+import { until } from "../test/support/until.ts";
 import { type Fault, pauseFor } from "./faults.ts";
 import type { Closers } from "./processes.ts";
 

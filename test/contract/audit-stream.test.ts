@@ -9,6 +9,7 @@ import { readStream } from "../../src/audit/stream-reader.ts";
 import type { RedisTarget } from "../../src/redis/target.ts";
 import { ownRedis } from "../support/redis.ts";
 import { KINDS } from "../support/redis-kinds.ts";
+import { until } from "../support/until.ts";
 
 const record = (n: number, more: Partial<AuditRecord> = {}): AuditRecord => ({
   type: "audit",
@@ -39,11 +40,6 @@ async function linesOf(target: RedisTarget, keyPrefix = "sg:"): Promise<string[]
   for await (const line of readStream(target, keyPrefix)) lines.push(line);
   return lines;
 }
-
-const until = async (met: () => unknown): Promise<void> => {
-  for (let tries = 0; tries < 1_000 && !(await met()); tries++)
-    await new Promise((next) => setTimeout(next, 20));
-};
 
 for (const [name, make] of Object.entries(KINDS)) {
   t.test(`${name}: all records arrive, in order, those of two gateways in one stream`, async (t) => {

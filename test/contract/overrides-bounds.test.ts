@@ -4,9 +4,9 @@ import type { Ask } from "../../src/config/schema.ts";
 import type { OverridesDesk } from "../../src/overrides/overrides.ts";
 import { signEntry } from "../../src/overrides/signature.ts";
 import type { Principal } from "../../src/principal/principal.ts";
-import { until } from "../integration/rounds.ts";
 import { openOverrides, signingWith } from "../support/overrides.ts";
 import { ownRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
 
 const KEY = "sg:{overrides}";
 const ALICE: Principal = { anonymous: false, issuer: "i", subject: "alice", groups: [], scopes: [] };

@@ -1,8 +1,8 @@
 /** Overrides on every kind of Redis, with the least rights that the documentation asks for. */
 import t from "tap";
-import { until } from "../integration/rounds.ts";
 import { openOverrides } from "../support/overrides.ts";
 import { KINDS } from "../support/redis-kinds.ts";
+import { until } from "../support/until.ts";
 
 const ANYBODY = { anonymous: true, issuer: "", subject: "", groups: [], scopes: [] };
 

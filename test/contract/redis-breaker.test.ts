@@ -3,8 +3,9 @@ import t from "tap";
 import type { RedisStore } from "../../src/redemption/redis.ts";
 import { type Mark, StoreUnavailable } from "../../src/redemption/store.ts";
 import { freePort, ownRedis } from "../support/redis.ts";
-import { ownCluster, until } from "../support/redis-groups.ts";
+import { ownCluster } from "../support/redis-groups.ts";
 import { type LoggedStore, redisStore, sealed } from "../support/redis-store.ts";
+import { until } from "../support/until.ts";
 
 const outcomeOf = (store: RedisStore, mark: Mark): Promise<string> =>
   store.redeem(mark).then(

@@ -5,8 +5,8 @@ import { layOut } from "../../src/redemption/layout.ts";
 import type { RedisStore } from "../../src/redemption/redis.ts";
 import type { Mark } from "../../src/redemption/store.ts";
 import { type OwnRedis, ownRedis } from "../support/redis.ts";
-import { until } from "../support/redis-groups.ts";
 import { type LoggedStore, redisStore, sealed } from "../support/redis-store.ts";
+import { until } from "../support/until.ts";
 
 const CLOCK = "clock";
 const now = () => Math.floor(Date.now() / 1000);

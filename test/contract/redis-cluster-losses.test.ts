@@ -2,8 +2,9 @@
 import t from "tap";
 import { slotOf } from "../../src/redis/slots.ts";
 import type { OwnRedis } from "../support/redis.ts";
-import { type OwnCluster, ownCluster, until } from "../support/redis-groups.ts";
+import { type OwnCluster, ownCluster } from "../support/redis-groups.ts";
 import { caughtUp, cutOff, lossOf, twoStores } from "../support/redis-losses.ts";
+import { until } from "../support/until.ts";
 
 /** The master that has the states of these tests, its replica, and all others. */
 function partsOf(cluster: OwnCluster) {

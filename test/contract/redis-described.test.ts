@@ -1,8 +1,8 @@
 /** What a gateway says of the servers it finds: one line for each, and what is wrong with it. */
 import t from "tap";
 import { ownRedis } from "../support/redis.ts";
-import { until } from "../support/redis-groups.ts";
 import { type LoggedStore, redisStore } from "../support/redis-store.ts";
+import { until } from "../support/until.ts";
 
 const described = (store: LoggedStore) =>
   store.lines.filter(({ message }) => /^redemption store: /.test(message)).map(({ message }) => message);

@@ -1,9 +1,10 @@
 /** Masters with Sentinels that lose marks when a replica takes over, and Sentinels that say what is not so. */
 import t from "tap";
 import { ownRedis } from "../support/redis.ts";
-import { ownSentinels, until } from "../support/redis-groups.ts";
+import { ownSentinels } from "../support/redis-groups.ts";
 import { caughtUp, cutOff, lossOf, redeemed, twoStores } from "../support/redis-losses.ts";
 import { redisStore, sealed } from "../support/redis-store.ts";
+import { until } from "../support/until.ts";
 
 t.test("Sentinels fail over to a replica that missed the marks", async (t) => {
   const { master, replica, nodes, name, named } = await ownSentinels(t);

@@ -1,9 +1,10 @@
 /** A link that breaks under a redemption, with Sentinels and in a Cluster: the round runs, once, and is no replay of itself. */
 import t, { type Test } from "tap";
 import type { RedisTarget } from "../../src/redis/target.ts";
-import { ownCluster, ownSentinels, until } from "../support/redis-groups.ts";
+import { ownCluster, ownSentinels } from "../support/redis-groups.ts";
 import { redisStore, sealed } from "../support/redis-store.ts";
 import { type Relay, startRelay } from "../support/relay.ts";
+import { until } from "../support/until.ts";
 
 /** Both kinds, each master behind a relay that the gateway is told of in place of it. */
 const KINDS: Readonly<Record<string, (t: Test) => Promise<{ target: RedisTarget; relays: Relay[] }>>> = {

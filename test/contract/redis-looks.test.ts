@@ -2,9 +2,9 @@
 import t from "tap";
 import { slotOf } from "../../src/redis/slots.ts";
 import { ownRedis } from "../support/redis.ts";
-import { until } from "../support/redis-groups.ts";
 import { JTI } from "../support/redis-losses.ts";
 import { redisStore } from "../support/redis-store.ts";
+import { until } from "../support/until.ts";
 
 t.test("a release owed to a slot that nobody serves does not hold up the looks at the rest", async (t) => {
   const server = await ownRedis(t, [

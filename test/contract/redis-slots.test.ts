@@ -4,9 +4,10 @@ import { layOut } from "../../src/redemption/layout.ts";
 import type { RedisStore } from "../../src/redemption/redis.ts";
 import { slotOf } from "../../src/redis/slots.ts";
 import { type OwnRedis, ownRedis } from "../support/redis.ts";
-import { ownCluster, until } from "../support/redis-groups.ts";
+import { ownCluster } from "../support/redis-groups.ts";
 import { JTI } from "../support/redis-losses.ts";
 import { redisStore, sealed } from "../support/redis-store.ts";
+import { until } from "../support/until.ts";
 
 const SLOT = String(slotOf("{42}"));
 const jtiNo = (n: number) => `${JTI.slice(0, 12)}${String(n).padStart(10, "0")}`;

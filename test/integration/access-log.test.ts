@@ -3,8 +3,9 @@ import t, { type Test } from "tap";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { startIssuer } from "../support/issuer.ts";
 import { startCollector } from "../support/otlp.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { asksOnce, DONE, holding, retryOf, stateOf, TRANSFER, until } from "./rounds.ts";
+import { asksOnce, DONE, holding, retryOf, stateOf, TRANSFER } from "./rounds.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: lines of a log
 type Line = any;

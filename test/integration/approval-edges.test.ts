@@ -4,9 +4,10 @@ import { type Scene, setScene, TRANSFER } from "../security/scene.ts";
 import { meta, startGateway } from "../support/gateway.ts";
 import { ownRedis } from "../support/redis.ts";
 import { createTaskServer, DECLARED } from "../support/task-server.ts";
+import { until } from "../support/until.ts";
 import { result, type Script } from "../support/upstream.ts";
 import { operated, set } from "./operators.ts";
-import { DONE, ASK as SERVER_ASKS, until } from "./rounds.ts";
+import { DONE, ASK as SERVER_ASKS } from "./rounds.ts";
 
 const YES = { approval: { action: "accept", content: {} } };
 const done: Script = (arrived, response) => result(arrived, response, DONE);

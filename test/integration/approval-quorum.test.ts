@@ -7,9 +7,9 @@ import t from "tap";
 import { storyOf } from "../../src/audit/story.ts";
 import { sealgate } from "../support/program.ts";
 import { connectSdkClient, outcome } from "../support/sdk-client.ts";
+import { until } from "../support/until.ts";
 import { PAY, questionIn, reply, setScene, yes } from "./approvers.ts";
 import { ask, commandConfig, KEY, TOKEN } from "./operators.ts";
-import { until } from "./rounds.ts";
 
 const TWO = { id: "two", effect: "approve", tools: ["transfer"], approval: { quorum: {} } };
 const pending = { json: { error: { code: -32603, data: { reason: "approval_pending", missing: 1 } } } };

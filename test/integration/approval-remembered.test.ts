@@ -1,9 +1,9 @@
 /** Approvals that are remembered, over two replicas and one Redis; what the server carries out, and what is asked, is counted. */
 import t, { type Test } from "tap";
 import type { CallOptions, Message, TestGateway } from "../support/gateway.ts";
+import { until } from "../support/until.ts";
 import { PAY, questionIn, reply, type Scene, setScene, yes } from "./approvers.ts";
 import { ask, set } from "./operators.ts";
-import { until } from "./rounds.ts";
 
 const POLICY = { id: "ask", effect: "approve", tools: ["transfer"], approval: { remember: "15m" } };
 const OTHER: Message = { ...PAY, params: { ...PAY.params, arguments: { to: "acct-9", amount: 51 } } };

@@ -7,7 +7,7 @@ import t, { type Test } from "tap";
 import { program } from "../support/debian.ts";
 import { exchange } from "../support/gateway.ts";
 import { freePort } from "../support/redis.ts";
-import { until } from "./rounds.ts";
+import { until } from "../support/until.ts";
 
 const CONF = new URL("../../docker/balancer/nginx.conf", import.meta.url);
 

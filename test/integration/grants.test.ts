@@ -2,20 +2,10 @@
 import t from "tap";
 import type { CallOptions, Reply, TestGateway } from "../support/gateway.ts";
 import { ownRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
 import { result, type Script, startUpstream } from "../support/upstream.ts";
 import { ask, inForce, openGateway, operated, set } from "./operators.ts";
-import {
-  ASK,
-  answers,
-  asksOnce,
-  DONE,
-  holding,
-  isRetry,
-  retryOf,
-  stateOf,
-  TRANSFER,
-  until,
-} from "./rounds.ts";
+import { ASK, answers, asksOnce, DONE, holding, isRetry, retryOf, stateOf, TRANSFER } from "./rounds.ts";
 
 const SAMPLE = JSON.stringify({
   resultType: "input_required",

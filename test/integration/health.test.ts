@@ -2,8 +2,9 @@
 import t, { type Test } from "tap";
 import { exchange, startGateway, type TestGateway } from "../support/gateway.ts";
 import { ownRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
 import { result, startUpstream } from "../support/upstream.ts";
-import { asksOnce, holding, retryOf, sendAs, stateOf, TRANSFER, until } from "./rounds.ts";
+import { asksOnce, holding, retryOf, sendAs, stateOf, TRANSFER } from "./rounds.ts";
 
 const admin = (store?: "required") => ({
   admin: { listen: "127.0.0.1:0", ...(store === undefined ? {} : { readiness: { store } }) },

@@ -8,8 +8,9 @@ import { startIssuer } from "../support/issuer.ts";
 import { openStream } from "../support/open-stream.ts";
 import { CONTAINER, type Pod, startPod } from "../support/pod.ts";
 import { ownRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
 import { type Script, startUpstream } from "../support/upstream.ts";
-import { asksOnce, DONE, holding, retryOf, stateOf, TRANSFER, textOf, until } from "./rounds.ts";
+import { asksOnce, DONE, holding, retryOf, stateOf, TRANSFER, textOf } from "./rounds.ts";
 import { type Sender, startTraffic } from "./traffic.ts";
 
 const PASSWORD = "correct-horse-4711";

@@ -6,8 +6,9 @@ import t, { type Test } from "tap";
 import { startIssuer } from "../support/issuer.ts";
 import { type Pod, startPod } from "../support/pod.ts";
 import { ownRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { asksOnce, until } from "./rounds.ts";
+import { asksOnce } from "./rounds.ts";
 import { startTraffic, type Traffic } from "./traffic.ts";
 
 const PASSWORD = "correct-horse-4711";

@@ -3,6 +3,7 @@ import t, { type Test } from "tap";
 import { exchange, mirrored, type Reply, startGateway, type TestGateway } from "../support/gateway.ts";
 import { openStream } from "../support/open-stream.ts";
 import { createTaskServer, DECLARED } from "../support/task-server.ts";
+import { until } from "../support/until.ts";
 import { result, type Script, startUpstream, type TestUpstream } from "../support/upstream.ts";
 import {
   asksAlways,
@@ -14,7 +15,6 @@ import {
   stateOf,
   TRANSFER,
   textOf,
-  until,
 } from "./rounds.ts";
 
 const LIST = { method: "tools/list" };

@@ -2,7 +2,7 @@
 import type { Test } from "tap";
 import { stringify } from "yaml";
 import { exchange, PUBLIC_URL, type Reply, startGateway, type TestGateway } from "../support/gateway.ts";
-import { until } from "./rounds.ts";
+import { until } from "../support/until.ts";
 
 export const TOKEN = "an-operator's-token-4711";
 export const KEY = "k".repeat(43);

@@ -9,8 +9,9 @@ import { stringify } from "yaml";
 import { exchange, mirrored, PUBLIC_URL } from "../support/gateway.ts";
 import { startProcess } from "../support/process.ts";
 import { freePort } from "../support/redis.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { answers, DONE, TRANSFER, textOf, until } from "./rounds.ts";
+import { answers, DONE, TRANSFER, textOf } from "./rounds.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 

@@ -15,8 +15,9 @@ import {
 } from "../support/gateway.ts";
 import { startIssuer } from "../support/issuer.ts";
 import { anyRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { asksOnce, DONE, INNER, stateOf, until } from "./rounds.ts";
+import { asksOnce, DONE, INNER, stateOf } from "./rounds.ts";
 
 process.env["SG_TEST_KEY"] = "an operator's secret of more than 32 bytes";
 const redis = await anyRedis(t);

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { sealgate as run } from "../support/program.ts";
 import { ownRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { commandConfig, ISSUER, inForce, KEY, openGateway, operated } from "./operators.ts";
-import { asksOnce, retryOf, stateOf, TRANSFER, until } from "./rounds.ts";
+import { asksOnce, retryOf, stateOf, TRANSFER } from "./rounds.ts";
 
 const sealgate = (...args: string[]) => run(args);
 

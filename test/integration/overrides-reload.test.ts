@@ -2,9 +2,10 @@
 import t from "tap";
 import { ownRedis } from "../support/redis.ts";
 import { startReplica } from "../support/replica.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { ask, inForce } from "./operators.ts";
-import { asksOnce, TRANSFER, textOf, until } from "./rounds.ts";
+import { asksOnce, TRANSFER, textOf } from "./rounds.ts";
 
 const upstream = await startUpstream(asksOnce);
 t.teardown(() => upstream.close());

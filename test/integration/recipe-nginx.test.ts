@@ -6,8 +6,9 @@ import { type Message, meta, mirrored } from "../support/gateway.ts";
 import { startIssuer } from "../support/issuer.ts";
 import { startNginx } from "../support/nginx.ts";
 import { auditOf, blocks, fitted, LISTEN, startRecipe } from "../support/recipe.ts";
+import { until } from "../support/until.ts";
 import { type Script, startUpstream } from "../support/upstream.ts";
-import { asksOnce, DONE, holding, INNER, retryOf, stateOf, TRANSFER, textOf, until } from "./rounds.ts";
+import { asksOnce, DONE, holding, INNER, retryOf, stateOf, TRANSFER, textOf } from "./rounds.ts";
 
 const skip = (await hasOpenssl()) ? false : "needs openssl";
 const [nginxPage = ""] = blocks("behind-nginx.md", "nginx");

@@ -6,6 +6,7 @@ import { mirrored, PUBLIC_URL, type Reply, startGateway, type TestGateway } from
 import { startIssuer } from "../support/issuer.ts";
 import { freePort } from "../support/redis.ts";
 import { CLIENT, startTokenServer } from "../support/token-server.ts";
+import { until } from "../support/until.ts";
 import { result, type Script, type TestUpstream } from "../support/upstream.ts";
 import {
   asksAlways,
@@ -16,7 +17,6 @@ import {
   stateOf,
   TRANSFER,
   textOf,
-  until,
 } from "./rounds.ts";
 
 /** Where a case is played. */

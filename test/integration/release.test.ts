@@ -3,8 +3,9 @@ import { createServer, type Socket } from "node:net";
 import t, { type Test } from "tap";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { startRelay } from "../support/relay.ts";
+import { until } from "../support/until.ts";
 import { type Script, startUpstream } from "../support/upstream.ts";
-import { asksOnce, holding, INNER, retryOf, stateOf, TRANSFER, until } from "./rounds.ts";
+import { asksOnce, holding, INNER, retryOf, stateOf, TRANSFER } from "./rounds.ts";
 
 async function open(t: Test, settings: Record<string, unknown> = {}) {
   const upstream = await startUpstream(asksOnce);

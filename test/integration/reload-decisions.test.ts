@@ -6,8 +6,9 @@ import { stringify } from "yaml";
 import { BASE, NOT_TAKEN, startEdited, TAKEN_UP } from "../support/edited.ts";
 import { exchange, type Message, mirrored, type Reply } from "../support/gateway.ts";
 import { runProcess } from "../support/process.ts";
+import { until } from "../support/until.ts";
 import { result, type Script, startUpstream } from "../support/upstream.ts";
-import { answers, DONE, TRANSFER, textOf, until } from "./rounds.ts";
+import { answers, DONE, TRANSFER, textOf } from "./rounds.ts";
 
 const LIST: Message = { method: "tools/list" };
 const tools = '{"resultType":"complete","tools":[{"name":"transfer"},{"name":"look"}]}';

@@ -6,8 +6,9 @@ import { type Message, mirrored, startGateway, type TestGateway } from "../suppo
 import { openStream } from "../support/open-stream.ts";
 import { connectSdkClient } from "../support/sdk-client.ts";
 import { startSdkServer } from "../support/sdk-server.ts";
+import { until } from "../support/until.ts";
 import { result, type Script, startUpstream } from "../support/upstream.ts";
-import { asksOnce, DONE, holding, retryOf, stateOf, TRANSFER, textOf, until } from "./rounds.ts";
+import { asksOnce, DONE, holding, retryOf, stateOf, TRANSFER, textOf } from "./rounds.ts";
 import { NOTE, RESULT, STREAM } from "./streams.ts";
 
 type Sections = Readonly<Record<string, unknown>>;

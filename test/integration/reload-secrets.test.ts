@@ -6,8 +6,9 @@ import t from "tap";
 import { hasOpenssl, selfSigned } from "../support/certificates.ts";
 import { BASE, NOT_TAKEN, startEdited } from "../support/edited.ts";
 import { signingKey, startIssuer } from "../support/issuer.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { answers, DONE, TRANSFER, until } from "./rounds.ts";
+import { answers, DONE, TRANSFER } from "./rounds.ts";
 
 const upstream = await startUpstream(answers(DONE));
 t.teardown(() => upstream.close());

@@ -4,8 +4,9 @@ import { platform } from "node:os";
 import t from "tap";
 import { startEdited } from "../support/edited.ts";
 import { exchange } from "../support/gateway.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { answers, DONE, TRANSFER, until } from "./rounds.ts";
+import { answers, DONE, TRANSFER } from "./rounds.ts";
 
 const TURNS = 12;
 const skip = platform() === "linux" ? false : "needs /proc";

@@ -8,8 +8,9 @@ import { stringify } from "yaml";
 import { exchange, PUBLIC_URL, type Reply } from "../support/gateway.ts";
 import { runProcess, startProcess } from "../support/process.ts";
 import { type Replica, startReplica } from "../support/replica.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { asksOnce, retryOf, stateOf, TRANSFER, textOf, until } from "./rounds.ts";
+import { asksOnce, retryOf, stateOf, TRANSFER, textOf } from "./rounds.ts";
 
 const IN_FORCE = "keys in force";
 const NOT_TAKEN = "the configuration was not taken up, the one before stays in force";

@@ -4,8 +4,9 @@ import t from "tap";
 import { exchange, type Message, mirrored, type Reply } from "../support/gateway.ts";
 import { type GatewayProcess, startProcess } from "../support/process.ts";
 import { ownRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { asksOnce, DONE, INNER, isRetry, retryOf, stateOf, TRANSFER, textOf, until } from "./rounds.ts";
+import { asksOnce, DONE, INNER, isRetry, retryOf, stateOf, TRANSFER, textOf } from "./rounds.ts";
 
 const PASSWORD = "correct-horse-4711";
 const RETRIES = 50;

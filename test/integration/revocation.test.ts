@@ -2,20 +2,10 @@
 import t from "tap";
 import { type Reply, startGateway, type TestGateway } from "../support/gateway.ts";
 import { ownRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
 import { result, startUpstream } from "../support/upstream.ts";
 import { ask, inForce, openGateway, operated, set } from "./operators.ts";
-import {
-  ASK,
-  asksAlways,
-  asksOnce,
-  DONE,
-  holding,
-  isRetry,
-  retryOf,
-  stateOf,
-  TRANSFER,
-  until,
-} from "./rounds.ts";
+import { ASK, asksAlways, asksOnce, DONE, holding, isRetry, retryOf, stateOf, TRANSFER } from "./rounds.ts";
 
 const FROZEN = { status: 400, json: { error: { code: -32602, data: { reason: "invalid_request_state" } } } };
 

@@ -9,8 +9,9 @@ import { openCommands } from "../support/commands.ts";
 import { PUBLIC_URL } from "../support/gateway.ts";
 import { anyRedis } from "../support/redis.ts";
 import { type Replica, startReplica } from "../support/replica.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { asksOnce, retryOf, stateOf, TRANSFER, textOf, until } from "./rounds.ts";
+import { asksOnce, retryOf, stateOf, TRANSFER, textOf } from "./rounds.ts";
 import { ENOUGH, startTraffic, type Traffic } from "./traffic.ts";
 
 /** The commands of this test get the processor between rounds. */

@@ -114,8 +114,3 @@ export function sendAs(
     ...rest,
   });
 }
-
-/** Waits until something is true that no event tells; the test's timeout bounds it. */
-export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, 5));
-}

@@ -4,8 +4,9 @@ import t, { type Test } from "tap";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { ownRedis } from "../support/redis.ts";
 import { startRelay } from "../support/relay.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { asksOnce, isRetry, retryOf, stateOf, TRANSFER, until } from "./rounds.ts";
+import { asksOnce, isRetry, retryOf, stateOf, TRANSFER } from "./rounds.ts";
 
 async function open(t: Test) {
   const redis = await ownRedis(t);

@@ -10,8 +10,9 @@ import t, { type Test } from "tap";
 import { stringify } from "yaml";
 import { exchange, type Message, mirrored, PUBLIC_URL } from "../support/gateway.ts";
 import { type GatewayProcess, startProcess } from "../support/process.ts";
+import { until } from "../support/until.ts";
 import { result, type Script, startUpstream } from "../support/upstream.ts";
-import { DONE, holding, TRANSFER, textOf, until } from "./rounds.ts";
+import { DONE, holding, TRANSFER, textOf } from "./rounds.ts";
 
 const LISTEN: Message = { method: "subscriptions/listen" };
 const LOG = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}';

@@ -1,9 +1,10 @@
 /** Clients that are slow, wait, or leave: each is bounded in time, and none costs another its answer. */
 import t, { type Test } from "tap";
 import { startGateway } from "../support/gateway.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { BODY, call, chunked, head, openWire, type Wire } from "./raw-requests.ts";
-import { asksOnce, holding, until } from "./rounds.ts";
+import { asksOnce, holding } from "./rounds.ts";
 import { RESULT, STREAM } from "./streams.ts";
 
 const TIMEOUTS = { request: 300, check: 20, keepAlive: 200 };

@@ -1,7 +1,8 @@
 /** Clients that leave, and clients that read slower than a server writes. */
 import t from "tap";
 import { event, eventsOf } from "../support/events.ts";
-import { ASK, holding, retryOf, stateOf, TRANSFER, until } from "./rounds.ts";
+import { until } from "../support/until.ts";
+import { ASK, holding, retryOf, stateOf, TRANSFER } from "./rounds.ts";
 import { ACKNOWLEDGED, LISTEN, NOTE, RESULT, STREAM, setUp } from "./streams.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };

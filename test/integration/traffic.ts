@@ -1,6 +1,7 @@
 /** Clients that play rounds without a pause while something is done to the gateways: what is lost is counted. */
 import type { Message, Reply } from "../support/gateway.ts";
-import { retryOf, stateOf, TRANSFER, textOf, until } from "./rounds.ts";
+import { until } from "../support/until.ts";
+import { retryOf, stateOf, TRANSFER, textOf } from "./rounds.ts";
 
 /** Rounds that must pass between two steps, unless told otherwise. */
 export const ENOUGH = 12;

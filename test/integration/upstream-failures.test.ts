@@ -11,8 +11,9 @@ import t, { type Test } from "tap";
 import { selfSigned } from "../support/certificates.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { type Fate, startRelay } from "../support/relay.ts";
+import { until } from "../support/until.ts";
 import { type Script, startUpstream } from "../support/upstream.ts";
-import { asksOnce, DONE, holding, INNER, isRetry, retryOf, stateOf, TRANSFER, until } from "./rounds.ts";
+import { asksOnce, DONE, holding, INNER, isRetry, retryOf, stateOf, TRANSFER } from "./rounds.ts";
 
 /** A row as it is written: what goes wrong, what the client is told, the cause in audit, what becomes of the state. */
 type Row = readonly [failure: string, told: string, cause: string, state: "given back" | "spent" | "kept"];

@@ -3,8 +3,9 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import t, { type Test } from "tap";
 import { ask, openGateway, operated, TOKEN } from "../integration/operators.ts";
-import { asksOnce, until } from "../integration/rounds.ts";
+import { asksOnce } from "../integration/rounds.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 
 const upstream = await startUpstream(asksOnce);

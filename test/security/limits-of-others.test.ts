@@ -1,9 +1,10 @@
 /** A caller who wants to use up what others may do, or to be counted as somebody else. */
 import t, { type Test } from "tap";
-import { asksOnce, until } from "../integration/rounds.ts";
+import { asksOnce } from "../integration/rounds.ts";
 import { PUBLIC_URL, startGateway } from "../support/gateway.ts";
 import { startIssuer } from "../support/issuer.ts";
 import { ownRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { TRANSFER, YES } from "./scene.ts";
 

@@ -5,6 +5,7 @@
 import { connect, type Socket } from "node:net";
 import t, { type Test } from "tap";
 import { mirrored, startGateway, type TestGateway } from "../support/gateway.ts";
+import { until } from "../support/until.ts";
 import { type Arrived, result, type Script, startUpstream } from "../support/upstream.ts";
 
 const CALL = { method: "tools/call", params: { name: "x" } };
@@ -122,9 +123,4 @@ t.test("a pipeline is served up to a depth; one without end is cut off", async (
 
 async function metrics(gateway: TestGateway): Promise<string> {
   return (await fetch(`${gateway.adminUrl}/metrics`)).text();
-}
-
-/** Looks again each time the event loop has gone round. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -3,9 +3,9 @@ import { randomBytes } from "node:crypto";
 import t from "tap";
 import type { Ask } from "../../src/config/schema.ts";
 import type { OverridesDesk } from "../../src/overrides/overrides.ts";
-import { until } from "../integration/rounds.ts";
 import { openOverrides, signingWith } from "../support/overrides.ts";
 import { ownRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
 
 const KEY = "sg:{overrides}";
 const ANYBODY = { anonymous: true, issuer: "", subject: "", groups: [], scopes: [] };

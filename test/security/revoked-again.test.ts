@@ -1,8 +1,9 @@
 /** Revocations that follow each other, are taken back, or come while a call is under way: what was open before is hit, always. */
 import t, { type Test } from "tap";
 import { ask, openGateway, operated, set } from "../integration/operators.ts";
-import { ASK, asksOnce, holding, retryOf, stateOf, TRANSFER, until } from "../integration/rounds.ts";
+import { ASK, asksOnce, holding, retryOf, stateOf, TRANSFER } from "../integration/rounds.ts";
 import { ownRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
 import { result, startUpstream } from "../support/upstream.ts";
 
 const FROZEN = { status: 400, json: { error: { code: -32602, data: { reason: "invalid_request_state" } } } };

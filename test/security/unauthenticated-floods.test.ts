@@ -1,10 +1,10 @@
 /** Callers whom nobody knows, in floods: what one of them costs before it is refused is bounded, and goes no further. */
 import { connect } from "node:net";
 import t from "tap";
-import { until } from "../integration/rounds.ts";
 import { mirrored, PUBLIC_URL, startGateway } from "../support/gateway.ts";
 import { startIssuer } from "../support/issuer.ts";
 import { ownRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { answers } from "./scene.ts";
 

@@ -5,10 +5,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { until } from "../integration/rounds.ts";
 import { exchange, type Message, mirrored, type Reply } from "./gateway.ts";
 import { fences, page } from "./markdown.ts";
 import { type GatewayProcess, type OutputLine, runProcess } from "./process.ts";
+import { until } from "./until.ts";
 
 /** The blocks of a recipe in one language, in their order. */
 export function blocks(name: string, language: string): string[] {

@@ -1,7 +1,9 @@
 /** Real Redis Clusters and masters with Sentinels for tests, all on loopback, ended with the test. */
+
 import { slotOf } from "../../src/redis/slots.ts";
 import type { Address } from "../../src/redis/target.ts";
 import { type OwnAccess, type OwnRedis, ownRedis, type Teardown } from "./redis.ts";
+import { until } from "./until.ts";
 
 const SLOTS = 16_384;
 
@@ -157,19 +159,4 @@ export async function ownSentinels(
       await named(to);
     },
   };
-}
-
-/** Waits until `met` says so; a failure counts as a no, for servers come and go. Gives up, with an error, after `seconds`. */
-export async function until(met: () => Promise<boolean>, seconds = 30): Promise<void> {
-  const end = performance.now() + seconds * 1_000;
-  let failure: unknown;
-  const tried = () =>
-    met().catch((error: unknown) => {
-      failure = error;
-      return false;
-    });
-  while (!(await tried())) {
-    if (performance.now() > end) throw new Error(`waited ${seconds} s in vain`, { cause: failure });
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

@@ -6,8 +6,8 @@ import type { RedisStore } from "../../src/redemption/redis.ts";
 import type { Mark } from "../../src/redemption/store.ts";
 import type { RedisTarget } from "../../src/redis/target.ts";
 import type { OwnRedis } from "./redis.ts";
-import { until } from "./redis-groups.ts";
 import { redisStore, sealed } from "./redis-store.ts";
+import { until } from "./until.ts";
 
 /** What the spent states are called: their marks are in the bucket `{42}`. */
 export const JTI = Buffer.alloc(16, 0x42).toString("base64url");

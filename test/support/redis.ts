@@ -145,7 +145,8 @@ async function launch(
   const file = join(dir, "sentinel.conf");
   if (sentinel) await writeFile(file, "", { flag: "a" });
   const child = spawn(binary, [...(sentinel ? [file] : []), ...base, ...args], {
-    stdio: ["ignore", "pipe", "inherit"],
+    // Nothing of the test's own: a server that outlives it would keep its output open for whoever reads that.
+    stdio: ["ignore", "pipe", "ignore"],
   });
   const orphan = () => void child.kill("SIGKILL");
   process.once("exit", orphan);

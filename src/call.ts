@@ -68,6 +68,10 @@ export interface Call {
   readonly birth: number;
   /** The user's consent that it runs on; set before it goes to the server, where policy asks for one. */
   consent?: Approval;
-  /** What may be asked now, by policy and by what operators set at run time. */
-  readonly allow: ReadonlySet<Ask>;
+  /**
+   * What may be asked now, by policy and by what operators set at run time; asked again for each use, since what they forbid
+   * while the server works counts for what it answers. No accessor: an object that is given one for each request has a shape
+   * of its own, and each look at it then costs what a whole check does.
+   */
+  readonly allow: () => ReadonlySet<Ask>;
 }

@@ -126,13 +126,10 @@ export async function serve(
       Math.floor(journey.startedAt / 1000),
       gateway.roundTrip.overrides.firstBirth(journey.principal, journey.route.config.path),
     ),
-    // Asked again for each use: what operators forbid while the server works counts for what it answers.
-    get allow() {
-      return allowedNow(gateway.roundTrip, journey, tool);
-    },
+    allow: () => allowedNow(gateway.roundTrip, journey, tool),
   };
   const narrowed =
-    message.meta === undefined ? [] : narrow(doc, message.meta, call.allow, tasks !== undefined);
+    message.meta === undefined ? [] : narrow(doc, message.meta, call.allow(), tasks !== undefined);
   return forward(gateway, call, { narrowed, refusal, approvals }, reply);
 }
 

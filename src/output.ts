@@ -12,6 +12,8 @@ const MAX_BATCH = 64 * 1024;
 /** After this long without a loss a place counts as whole again. Less would report a nearly full disk line by line. */
 const RECOVERY_MS = 10_000;
 const RETRY_MS = 50;
+/** Between two writes: thousands of lines a second cost a hundred writes. A line that comes alone is written at once. */
+const PAUSE_MS = 10;
 const FLUSH_MS = 1_000;
 const NEWLINE = 10;
 
@@ -30,14 +32,14 @@ export interface OutputSystem {
   ): void;
   /** Milliseconds, of a clock that is not set. */
   now(): number;
-  /** Calls back in a moment; must not keep the process alive. */
-  later(run: () => void): void;
+  /** Calls back after so many milliseconds; must not keep the process alive. */
+  later(ms: number, run: () => void): void;
 }
 
 const SYSTEM: OutputSystem = {
   write: (file, bytes, from, done) => write(file, bytes, from, bytes.length - from, null, done),
   now: () => performance.now(),
-  later: (run) => void setTimeout(run, RETRY_MS).unref(),
+  later: (ms, run) => void setTimeout(run, ms).unref(),
 };
 
 interface Line {
@@ -56,6 +58,9 @@ export class Output {
   #waitingSize = 0;
   /** On its way to the system. */
   #batch: readonly Line[] = [];
+  /** When the last batch set out, and whether the next waits for its time. */
+  #lastBatch = Number.NEGATIVE_INFINITY;
+  #pausing = false;
   #closed = false;
   /** The last line that was written is half a line. */
   #torn = false;
@@ -89,8 +94,8 @@ export class Output {
     this.#waiting.push(line);
     this.#waitingSize += text.length;
     if (this.#batch.length > 0) return;
-    this.#idle = Promise.withResolvers();
-    this.#next();
+    if (this.#waiting.length === 1) this.#idle = Promise.withResolvers();
+    this.#goOn();
   }
 
   /**
@@ -114,6 +119,7 @@ export class Output {
 
   /** Resolves when everything is written or lost, or when a moment is over. */
   async flush(ms = FLUSH_MS): Promise<void> {
+    if (this.#batch.length === 0 && this.#waiting.length > 0) this.#next();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, ms);
@@ -146,6 +152,19 @@ export class Output {
     if (this.#batch.length === 0) close(this.#file, () => undefined);
   }
 
+  /** Writes what waits, now or when it is time. */
+  #goOn(): void {
+    const left = this.#lastBatch + PAUSE_MS - this.#system.now();
+    if (left <= 0 || this.#waiting.length === 0 || this.#waitingSize >= MAX_BATCH) return this.#next();
+    this.#batch = [];
+    if (this.#pausing) return;
+    this.#pausing = true;
+    this.#system.later(left, () => {
+      this.#pausing = false;
+      if (this.#batch.length === 0 && this.#waiting.length > 0) this.#next();
+    });
+  }
+
   #next(): void {
     let size = 0;
     let count = 0;
@@ -161,6 +180,7 @@ export class Output {
       this.#idle.resolve();
       return;
     }
+    this.#lastBatch = this.#system.now();
     // A line begins on a line of its own also after one that was cut.
     const text = this.#batch.map((line) => line.text).join("");
     this.#put(Buffer.from(this.#torn ? `\n${text}` : text), 0);
@@ -170,7 +190,7 @@ export class Output {
     this.#system.write(this.#file, bytes, from, (error, written) => {
       if (this.#closed) return;
       const stalled = error === null ? written === 0 : error.code === "EAGAIN" || error.code === "EBUSY";
-      if (stalled) this.#system.later(() => this.#closed || this.#put(bytes, from));
+      if (stalled) this.#system.later(RETRY_MS, () => this.#closed || this.#put(bytes, from));
       else if (error !== null) this.#fail(error, bytes, from);
       else if (from + written < bytes.length) this.#put(bytes, from + written);
       else this.#succeed();
@@ -185,7 +205,7 @@ export class Output {
       this.#lost = 0;
       this.#tell({ taken: true, lost });
     }
-    this.#next();
+    this.#goOn();
   }
 
   /** @param written how many of the bytes are there all the same */
@@ -197,7 +217,7 @@ export class Output {
     });
     if (written > 0) this.#torn = bytes[written - 1] !== NEWLINE;
     this.#lose(lost, error.code ?? "failed");
-    this.#next();
+    this.#goOn();
   }
 
   #lose(lines: readonly Line[], reason: string): void {

@@ -34,7 +34,7 @@ export function judgeError(call: Call, authorizer: Authorizer, doc: JsonText, er
   if (code === MISSING_CAPABILITY) {
     const required = doc.get(doc.get(error, "data"), "requiredCapabilities");
     const servesTasks = call.journey.route.config.tasks === "pass";
-    throw judgeUpstreamMissing(required && doc.value(required), call.declared, call.allow, servesTasks);
+    throw judgeUpstreamMissing(required && doc.value(required), call.declared, call.allow(), servesTasks);
   }
   if (code === METHOD_NOT_FOUND && call.message.method === "server/discover") {
     if (call.journey.acts({ rule: "protocol/discover", detail: "discover" }))

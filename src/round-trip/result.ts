@@ -45,7 +45,7 @@ export function sealRound(
     const refuse = (): Refusal => new Refusal("upstream_fault", "nothing_asked");
     call.journey.judge([{ rule: "mrtr/nothing-asked", detail: "nothing_asked" }], refuse);
   }
-  checkQuestions(questions, call.declared, call.allow);
+  checkQuestions(questions, call.declared, call.allow());
   if (requests !== undefined) judgeQuestions(call, doc, requests);
   if (state !== undefined) judgeState(call, state);
   const claims = nextClaims(context, call, before, questions.map(asAsked), state);
@@ -83,7 +83,7 @@ export function sealConsent(
  * @throws Refusal as `sealRound`
  */
 export function judgeAgain(context: RoundTripContext, call: Call, doc: JsonText, result: Node): void {
-  checkQuestions(askedIn(context, doc, result), call.declared, call.allow);
+  checkQuestions(askedIn(context, doc, result), call.declared, call.allow());
   const requests = doc.get(result, "inputRequests");
   if (requests !== undefined) judgeQuestions(call, doc, requests);
 }

@@ -95,7 +95,7 @@ export function openRetry(context: RoundTripContext, call: Call): Retry {
       claims,
       answers: [],
     };
-  checkStillAllowed(claims.asked, call.allow);
+  checkStillAllowed(claims.asked, call.allow());
   const { edits, findings } =
     answers === undefined ? { edits: [], findings: [] } : checkAnswers(doc, answers, claims.asked);
   call.journey.judge(findings, ({ detail }) => new Refusal("invalid_input_responses", detail));

@@ -142,7 +142,7 @@ function openAnswers(
     asked.push({ ...question, key });
     keys.push({ start, end: doc.start(node), text: `${JSON.stringify(question.key)}:` });
   }
-  checkStillAllowed(asked, call.allow);
+  checkStillAllowed(asked, call.allow());
   const { edits, findings } = checkAnswers(doc, answers, asked);
   journey.judge(findings, ({ detail }) => fault(detail));
   journey.draft.answers = actionsIn(doc, answers, asked);

@@ -65,7 +65,7 @@ function judge(text: string, asked: Asked = {}): Answer {
     target: targetOf(doc, message),
     declared: parseDeclared(doc, message.meta),
     birth: 0,
-    allow: new Set<Ask>(["elicitation.form"]),
+    allow: () => new Set<Ask>(["elicitation.form"]),
   };
   const random = (bytes: number): Buffer => Buffer.alloc(bytes, 7);
   const lifetimes = () => ({ skewSeconds: 60, chainSeconds: 3_600 });

@@ -28,7 +28,7 @@ function place() {
       else queueMicrotask(reply);
     },
     now: () => clock.now,
-    later: (run) => queueMicrotask(run),
+    later: (_ms, run) => queueMicrotask(run),
   });
   const changes: Change[] = [];
   output.onChange((change) => changes.push(change));
@@ -64,7 +64,7 @@ t.test("another file in the middle: a line that has begun ends where it began", 
       else queueMicrotask(put);
     },
     now: () => 0,
-    later: (run) => queueMicrotask(run),
+    later: (_ms, run) => queueMicrotask(run),
   });
   output.write("first line\n");
   output.write("second\n");
@@ -191,6 +191,41 @@ t.test("flush and close wait for a moment only; what is left then is lost", asyn
   p.go();
   await p.output.close();
   t.equal(p.changes.length, 1);
+});
+
+t.test("many lines are few writes, and a line that comes alone is written at once", async (t) => {
+  const later: [number, () => void][] = [];
+  const writes: string[] = [];
+  const clock = { now: 100 };
+  const output = new Output(openSync("/dev/null", "w"), {
+    write(_file, bytes, from, done) {
+      writes.push(bytes.subarray(from).toString());
+      done(null, bytes.length - from);
+    },
+    now: () => clock.now,
+    later: (ms, run) => later.push([ms, run]),
+  });
+  output.write("a\n");
+  t.same(writes, ["a\n"]);
+  clock.now += 4;
+  for (const line of ["b\n", "c\n"]) output.write(line);
+  t.same([writes.length, later.length], [1, 1]);
+  t.equal(later[0]?.[0], 6, "ten milliseconds after the last write");
+  clock.now += 6;
+  later.pop()?.[1]();
+  t.same(writes, ["a\n", "b\nc\n"]);
+  clock.now += 10;
+  output.write("d\n");
+  t.equal(writes.at(-1), "d\n");
+  output.write("e\n");
+  output.write("x".repeat(64 * 1024 - 2));
+  t.match(writes.at(-1), /^e\nx+$/, "what is much does not wait");
+  output.write("f\n");
+  await output.flush();
+  t.equal(writes.at(-1), "f\n", "nor what is asked for");
+  later.pop()?.[1]();
+  t.equal(writes.length, 5);
+  await output.close();
 });
 
 t.test("nothing to write: flush and close are done at once", async (t) => {

@@ -124,7 +124,7 @@ function judgeNotification(
   context.watch ??= new NotificationWatch(call.doc, call.message);
   const acted = context.watch.findings(doc, message).filter((finding) => call.journey.acts(finding));
   return acted[0] === undefined
-    ? { kind: "notification", bytes: edits.length === 0 ? doc.bytes : splice(doc.bytes, edits) }
+    ? { kind: "notification", bytes: splice(doc.bytes, edits) }
     : { kind: "dropped", detail: acted[0].detail };
 }
 

@@ -35,13 +35,13 @@ export function narrow(
       edits.push(...editObject(doc, elicitation, { remove: new Set(["form"]) }));
     else if (keepsUrl !== hasUrl) edits.push(...editObject(doc, elicitation, { remove: new Set(["url"]) }));
   }
-  if (!allow.has("sampling")) remove.add("sampling");
-  if (!allow.has("roots")) remove.add("roots");
+  for (const ask of ["sampling", "roots"] as const)
+    if (!allow.has(ask) && doc.get(capabilities, ask) !== undefined) remove.add(ask);
 
   const extensions = doc.get(capabilities, "extensions");
   if (!keepsTasks && extensions !== undefined && doc.kind(extensions) === "object") {
     const tasks = Array.from(doc.members(extensions), ({ key }) => key).filter(isTasksExtension);
     if (tasks.length > 0) edits.push(...editObject(doc, extensions, { remove: new Set(tasks) }));
   }
-  return [...edits, ...editObject(doc, capabilities, { remove })];
+  return remove.size === 0 ? edits : [...edits, ...editObject(doc, capabilities, { remove })];
 }

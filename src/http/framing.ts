@@ -6,6 +6,7 @@
 import type { IncomingMessage } from "node:http";
 import { Refusal } from "../errors.ts";
 import type { Headers } from "../headers.ts";
+import { remembered } from "../remembered.ts";
 
 /** Headers that may stand on one line only: two parsers must not be able to read two values. */
 const SINGLE_LINE = new Set([
@@ -99,8 +100,10 @@ export function checkMediaTypes(headers: Headers): void {
 }
 
 /** Whether `Accept` admits both forms of an answer. */
-export function acceptsAnswers(headers: Headers): boolean {
-  const accepted = list(headers.get("accept")).map((range) => mediaType(range));
+export const acceptsAnswers = (headers: Headers): boolean => acceptsBoth(headers.get("accept") ?? "");
+
+const acceptsBoth = remembered((accept) => {
+  const accepted = list(accept).map((range) => mediaType(range));
   return ["application/json", "text/event-stream"].every((wanted) => {
     const family = `${wanted.slice(0, wanted.indexOf("/"))}/*`;
     return accepted.some(
@@ -108,10 +111,16 @@ export function acceptsAnswers(headers: Headers): boolean {
         (type === wanted || type === family || type === "*/*") && Number(parameters.get("q") ?? 1) !== 0,
     );
   });
+});
+
+/** In lower case, names and values. */
+interface MediaType {
+  readonly type: string;
+  readonly parameters: ReadonlyMap<string, string>;
 }
 
 /** Parses a media type (RFC 9110 section 8.3.1): names are case-insensitive, quoted parameters are unquoted. */
-export function mediaType(text: string): { type: string; parameters: Map<string, string> } {
+export const mediaType = remembered((text: string): MediaType => {
   const [type = "", ...rest] = text.split(";");
   const parameters = new Map<string, string>();
   for (const part of rest) {
@@ -121,7 +130,7 @@ export function mediaType(text: string): { type: string; parameters: Map<string,
     parameters.set(part.slice(0, at).trim().toLowerCase(), value.replace(/^"(.*)"$/, "$1").toLowerCase());
   }
   return { type: type.trim().toLowerCase(), parameters };
-}
+});
 
 /** Splits a comma-separated header into lower-case members. */
 function list(value: string | undefined): string[] {

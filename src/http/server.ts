@@ -91,8 +91,10 @@ export function buildServer(parts: ServerParts): Server {
   }) as unknown as FastifyInstance;
   app.decorateRequest("journey", null);
   app.decorateRequest("settings", null);
-  app.addHook("onSend", async (_request, reply) => {
+  // Not as a promise: every answer would wait for one.
+  app.addHook("onSend", (_request, reply, payload, done) => {
     if (underWay.draining) reply.headers(CLOSE);
+    done(null, payload);
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));

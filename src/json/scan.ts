@@ -27,7 +27,7 @@ import { scanLiteral, scanNumber, scanString, skipSpace } from "./token.ts";
 
 export { JsonError, type JsonFault } from "./fault.ts";
 export type { Kind, Node } from "./tape.ts";
-export { JsonText, type Member } from "./text.ts";
+export { JsonText, type Key, type Member } from "./text.ts";
 
 export interface ScanLimits {
   /** Largest text in bytes; above 128 MiB the scanner's own limit counts. */

@@ -25,10 +25,11 @@ interface Span {
 }
 
 /**
- * Gives a new buffer with all edits done; they may come in any order. Edits that overlap, insert at one place twice, lie
+ * Gives a new buffer with all edits done, or the bytes themselves where there are none; they may come in any order. Edits that overlap, insert at one place twice, lie
  * outside, or hold an unpaired surrogate are a mistake of the caller: throws a plain Error.
  */
 export function splice(bytes: Buffer, edits: readonly Edit[]): Buffer {
+  if (edits.length === 0) return bytes;
   const sorted = edits.toSorted((a, b) => a.start - b.start || a.end - b.end);
   let length = bytes.length;
   let last: Edit | undefined;

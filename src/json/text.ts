@@ -22,6 +22,9 @@ import { means } from "./token.ts";
 /** Of a string as sent, for one UTF-16 code unit of what it means: an escape of the form `\uXXXX`. */
 const MOST_BYTES_PER_UNIT = 6;
 
+/** Where a key stands, for `plainLength`, `isKey` and `key`. */
+export type Key = number & { readonly __key: true };
+
 /** One member of an object: its key after unescaping, and its value. */
 export interface Member {
   readonly key: string;
@@ -130,6 +133,37 @@ export class JsonText {
       n = behind(tape, kind === OBJECT ? n + SCALAR_CELLS : n);
     }
     return count;
+  }
+
+  /** Whether `test` says yes to one of an object's keys, asked in source order; false when `object` is no object. Decodes nothing. */
+  someKey(object: Node, test: (key: Key) => boolean): boolean {
+    const tape = this.#tape;
+    if (kindAt(tape, object) !== OBJECT) return false;
+    const last = behind(tape, object);
+    for (let n = object + CONTAINER_CELLS; n < last; n = behind(tape, n + SCALAR_CELLS)) {
+      if (test(n as Key)) return true;
+    }
+    return false;
+  }
+
+  /** How many characters a key has that is ASCII and written without escapes; -1 for any other. */
+  plainLength(key: Key): number {
+    const tape = this.#tape;
+    if (((tape[key] as number) & ESCAPED) !== 0) return -1;
+    const end = endAt(tape, key) - 1;
+    const start = startAt(tape, key) + 1;
+    for (let i = start; i < end; i++) if ((this.bytes[i] as number) > 0x7f) return -1;
+    return end - start;
+  }
+
+  /** Whether a key is exactly this after unescaping. @param name ASCII */
+  isKey(key: Key, name: string): boolean {
+    return this.#isKey(key, name, true);
+  }
+
+  /** A key after unescaping. */
+  key(key: Key): string {
+    return this.#decoded(key);
   }
 
   /** All members in source order; none when `object` is no object. */

@@ -6,7 +6,7 @@ import type { Asked } from "../envelope/format.ts";
 import type { JsonText, Node } from "../json/scan.ts";
 import type { Finding } from "../rules/finding.ts";
 import { areRoots } from "./roots.ts";
-import { fold, hasTwin, knownNames } from "./twins.ts";
+import { hasSpelling, hasTwin, knownNames } from "./twins.ts";
 
 /** Why a value is no answer to anything. */
 export type ShapeFault =
@@ -22,7 +22,7 @@ export const MAX_UNASKED = 64;
 export const MAX_ANSWER_BYTES = 256 * 1024;
 
 /** Members that only a JSON-RPC message around the answer would have. */
-const WRAPPERS: ReadonlySet<string> = new Set(["method", "result", "error", "jsonrpc"].map(fold));
+const WRAPPERS = knownNames("method", "result", "error", "jsonrpc");
 const ANSWER_NAMES = knownNames("action", "content", "role", "model", "stopReason", "roots", "_meta");
 
 /** Kind of question → the members that its answers have. */
@@ -45,7 +45,7 @@ export function shapeFault(doc: JsonText, answer: Node): ShapeFault | undefined 
   if (doc.kind(answer) !== "object") return "answer";
   if (!doc.wellFormed(answer)) return "lone_surrogate";
   if (doc.count(answer) > MAX_UNASKED) return "too_many_members";
-  if (doc.members(answer).some(({ key }) => WRAPPERS.has(fold(key)))) return "answer_wrapped";
+  if (hasSpelling(doc, answer, WRAPPERS)) return "answer_wrapped";
   return hasTwin(doc, answer, ANSWER_NAMES) ? "answer_case_twin" : undefined;
 }
 

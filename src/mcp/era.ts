@@ -7,7 +7,7 @@ import { Refusal } from "../errors.ts";
 import type { JsonText, Node } from "../json/scan.ts";
 import type { Message } from "./message.ts";
 import { trim } from "./mirrored-headers.ts";
-import { fold, hasTwin, knownNames } from "./twins.ts";
+import { fold, hasSpelling, hasTwin, knownNames } from "./twins.ts";
 
 /** The revision the gateway serves in full. */
 export const MODERN_VERSION = "2026-07-28";
@@ -29,7 +29,7 @@ const META_PREFIX = "io.modelcontextprotocol/";
 const VERSION_HEADER = "MCP-Protocol-Version";
 const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
 const FIRST_MODERN_YEAR = "2026";
-const CARRIERS: ReadonlySet<string> = new Set(["requestState", "inputResponses"].map(fold));
+const CARRIERS = knownNames("requestState", "inputResponses");
 
 /** What a route serves, newest first, by its `legacy` setting. */
 export function servedVersions(legacy: "refuse" | "pass"): readonly string[] {
@@ -66,11 +66,11 @@ export function decideEra({ header: raw, doc, message }: EraInput): Era {
   }
   const holder = isCall ? message.params : message.type === "result" ? message.result : message.error;
   // Outside the params no honest message has them, and what no check reads must not go up.
-  if (hasCarrier(doc, doc.root) || hasCarrier(doc, doc.get(holder, "_meta")))
+  if (hasSpelling(doc, doc.root, CARRIERS) || hasSpelling(doc, doc.get(holder, "_meta"), CARRIERS))
     throw new Refusal("invalid_request_state", "misplaced_carrier");
 
   if (!isModern(header) && !hasModernMeta(doc, meta)) {
-    if (hasCarrier(doc, holder)) throw new Refusal("invalid_request_state", "legacy_carrier");
+    if (hasSpelling(doc, holder, CARRIERS)) throw new Refusal("invalid_request_state", "legacy_carrier");
     return { era: "legacy", version: header };
   }
 
@@ -101,11 +101,6 @@ function isModern(version: string | undefined): boolean {
 function hasModernMeta(doc: JsonText, meta: Node | undefined): boolean {
   if (meta === undefined) return false;
   return doc.members(meta).some(({ key }) => fold(key).startsWith(META_PREFIX));
-}
-
-function hasCarrier(doc: JsonText, object: Node | undefined): boolean {
-  if (object === undefined) return false;
-  return doc.members(object).some(({ key }) => CARRIERS.has(fold(key)));
 }
 
 function mismatch(detail: string): Refusal {

@@ -3,8 +3,9 @@
  * to mend first. Linear in the text. Source: MCP 2026-07-28, elicitation in form mode (no clickable addresses in
  * forms).
  */
+
+import { remembered } from "../remembered.ts";
 import { composed, isTooLong } from "./reading.ts";
-import { remembered } from "./remembered.ts";
 
 /** How a link was written; never the link. */
 export type LinkKind = "scheme" | "markdown" | "html" | "domain" | "address" | "unread";

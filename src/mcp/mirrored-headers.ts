@@ -11,6 +11,7 @@ const END_MARK = "?=";
 const HEADER_TEXT = /^[\t\x20-\x7e]*$/;
 const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const PARAM = "mcp-param-";
 const PARAM_NAME = /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+$/i;
 
 /** What `checkMirrored` compares: untrusted header values, and what the body says. */
@@ -62,9 +63,9 @@ export function encodeMirrored(name: string): string {
   return `${MARK}${Buffer.from(name, "utf8").toString("base64")}${END_MARK}`;
 }
 
-/** Whether a header may be passed on as an `Mcp-Param-*` header: a token after the prefix, a value of visible ASCII, space and tab. */
+/** Whether a header, its name in lower case, may be passed on as an `Mcp-Param-*` header: a token after the prefix, a value of visible ASCII, space and tab. */
 export function isParamHeader(name: string, value: string): boolean {
-  return PARAM_NAME.test(name) && HEADER_TEXT.test(value);
+  return name.startsWith(PARAM) && PARAM_NAME.test(name) && HEADER_TEXT.test(value);
 }
 
 /** Whether a header value holds only what a header of MCP may: visible ASCII, space and tab. */

@@ -2,8 +2,9 @@
  * Whether a name or a sentence is about a secret that it asks for. A guess, made of words (secret-words.ts): what it
  * finds is probably one, what it does not find may be one all the same. Linear in the text.
  */
+
+import { remembered } from "../remembered.ts";
 import { plain, type Reading, readings, STOP } from "./reading.ts";
-import { remembered } from "./remembered.ts";
 import {
   ASKING,
   GOES_ON,

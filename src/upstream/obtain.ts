@@ -18,9 +18,7 @@ export function obtain(journey: Journey): Credential | undefined | Promise<Crede
   journey.draft.credential = credentials.kind;
   const obtained = credentials.for({
     principal: journey.principal,
-    get accessToken() {
-      return accessTokenOf(journey);
-    },
+    accessToken: accessTokenOf(journey),
   });
   return obtained instanceof Promise ? unlessStopped(journey, obtained) : obtained;
 }

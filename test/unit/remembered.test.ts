@@ -1,5 +1,5 @@
 import t from "tap";
-import { remembered } from "../../../src/mcp/remembered.ts";
+import { remembered } from "../../src/remembered.ts";
 
 t.test("a short text is judged once, a long one each time, and no verdict is another's", async (t) => {
   const judged: string[] = [];

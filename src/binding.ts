@@ -2,7 +2,7 @@
  * What a state is tied to. Compares opened claims with the request that presents them; pure, no clock, no I/O.
  * Single use is not judged here: that is the last step, in the redemption store.
  */
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { type Claims, EnvelopeError } from "./envelope/format.ts";
 
 const REQUEST_ID_LABEL = "sealgate/request-id/1/";
@@ -59,7 +59,7 @@ export function sameDigest(a: string, b: string): boolean {
  */
 export function requestIdDigest(idJson: string): string {
   const framed = idJson.startsWith('"') ? `string:${unescapeAndQuote(idJson)}` : `number:${exact(idJson)}`;
-  return createHash("sha256").update(REQUEST_ID_LABEL).update(framed, "utf8").digest("base64url");
+  return hash("sha256", `${REQUEST_ID_LABEL}${framed}`, "base64url");
 }
 
 function unescapeAndQuote(text: string): string {

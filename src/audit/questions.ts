@@ -2,7 +2,7 @@
  * The questions that went out, as audit shows them: what the user was shown, by digests that a reviewer can make from the question itself.
  * Each is the SHA-256 of one whole text in UTF-8, as unpadded base64url; no two texts are joined, and no other text has the same one.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { canonical } from "../json/canonical.ts";
 import type { JsonText } from "../json/scan.ts";
 import type { Question } from "../mcp/questions.ts";
@@ -11,8 +11,7 @@ import type { AuditRecord } from "./record.ts";
 type Shown = NonNullable<AuditRecord["questions"]>[number];
 
 /** SHA-256 of a text, as audit writes it. */
-export const digestOf = (text: string): string =>
-  createHash("sha256").update(text, "utf8").digest("base64url");
+export const digestOf = (text: string): string => hash("sha256", text, "base64url");
 
 /** Questions of a server, read and judged; all texts in them are well formed. */
 export const auditQuestions = (doc: JsonText, questions: readonly Question[]): readonly Shown[] =>

@@ -3,7 +3,7 @@
  * one difference on purpose: a number is its text as sent, since doubles would make different numbers equal (1e400 and 1e401,
  * 9007199254740993 and …992).
  */
-import { createHash } from "node:crypto";
+import { createHash, type Hash, hash } from "node:crypto";
 import { Pieces } from "./pieces.ts";
 import { JsonError, type JsonText, type Member, type Node } from "./scan.ts";
 
@@ -52,9 +52,17 @@ export function digestParams(
   const named = new Set(boundMeta);
   const meta = named.size === 0 ? [] : membersOf(doc, doc.get(params, "_meta"));
   const boundToo = meta.filter(({ key }) => named.has(key));
-  const hash = createHash("sha256");
+  let long: Hash | undefined;
+  let digest = "";
   pieces.run(
-    (block) => hash.update(block),
+    (block, isLast) => {
+      // Most are one block, which is digested in half the time by one call.
+      if (isLast && long === undefined) digest = hash("sha256", block, "base64url");
+      else {
+        long ??= createHash("sha256");
+        long.update(block);
+      }
+    },
     (out) => {
       // A canonical text holds no line feed, so nothing can move from one part to the other.
       out.text(`${DOMAIN}\n`);
@@ -63,7 +71,7 @@ export function digestParams(
       writeMembers(doc, boundToo, out);
     },
   );
-  return hash.digest("base64url");
+  return long?.digest("base64url") ?? digest;
 }
 
 /** A member to write; one without a value stands for `{}`. */

@@ -7,17 +7,18 @@ const SHORT_BYTES = 48;
 export class Pieces {
   readonly #block = Buffer.allocUnsafe(BLOCK_BYTES);
   #length = 0;
-  #take: (block: Buffer) => void = () => undefined;
+  #take: (block: Buffer, isLast: boolean) => void = () => undefined;
 
   /**
-   * Hands on what `write` writes. A block is only lent: `take` has to copy what it keeps.
-   * What an earlier run left behind when it threw is forgotten.
+   * Hands on what `write` writes, in one block or more, the last of which can be empty. A block is only lent: `take` has to
+   * copy what it keeps. What an earlier run left behind when it threw is forgotten.
    */
-  run(take: (block: Buffer) => void, write: (out: Pieces) => void): void {
+  run(take: (block: Buffer, isLast: boolean) => void, write: (out: Pieces) => void): void {
     this.#take = take;
     this.#length = 0;
     write(this);
-    this.#flush();
+    this.#take(this.#block.subarray(0, this.#length), true);
+    this.#length = 0;
   }
 
   /** One ASCII character. */
@@ -63,11 +64,11 @@ export class Pieces {
 
   #whole(bytes: Buffer): void {
     this.#flush();
-    this.#take(bytes);
+    this.#take(bytes, false);
   }
 
   #flush(): void {
-    if (this.#length > 0) this.#take(this.#block.subarray(0, this.#length));
+    if (this.#length > 0) this.#take(this.#block.subarray(0, this.#length), false);
     this.#length = 0;
   }
 }

@@ -33,7 +33,8 @@ const MAX_CANDIDATES = 256;
 /** The kinds of personal data that stand somewhere in the untrusted `text`. */
 export function personalDataIn(text: string): PersonalKind[] {
   const kinds: PersonalKind[] = [];
-  if (EMAIL.test(text)) kinds.push("email");
+  // Without one the expression would try every character as the first of a name.
+  if (text.includes("@") && EMAIL.test(text)) kinds.push("email");
   if (PHONE.test(text)) kinds.push("phone");
   if (anyOf(text, CARDS, isCard)) kinds.push("card");
   if (anyOf(text, IBANS, isIban)) kinds.push("iban");

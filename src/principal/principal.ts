@@ -3,7 +3,7 @@
  * a subject is unique only inside its issuer, and one person's approval in one client is not another client's.
  */
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Certificate } from "../certificates/certificate.ts";
 import type { Headers } from "../headers.ts";
 
@@ -29,6 +29,8 @@ export const ANONYMOUS: Principal = Object.freeze({
 });
 
 const DIGEST_LABEL = "sealgate principal v1";
+/** Of principals that are in use: one verified token is one object for as long as it is kept, and nobody writes to it. */
+const digests = new WeakMap<Principal, string>();
 
 /**
  * The principal as the envelope claims it: base64url SHA-256 (43 characters) of issuer, subject, client and tenant.
@@ -36,9 +38,13 @@ const DIGEST_LABEL = "sealgate principal v1";
  * strings share a spelling. Groups and scopes are left out on purpose: they may change between two rounds.
  */
 export function principalDigest(principal: Principal): string {
+  const known = digests.get(principal);
+  if (known !== undefined) return known;
   const { anonymous, issuer, subject, client, tenant } = principal;
   const frame = JSON.stringify([DIGEST_LABEL, anonymous, issuer, subject, client ?? null, tenant ?? null]);
-  return createHash("sha256").update(frame, "utf8").digest("base64url");
+  const digest = hash("sha256", frame, "base64url");
+  digests.set(principal, digest);
+  return digest;
 }
 
 /** Characters of a subject or client that audit shows. */

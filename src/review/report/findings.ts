@@ -1,0 +1,153 @@
+/** What all reports say in the same way: verdicts, the conclusion, what could not be tried and why, exchanges in a line. Pure. */
+import type { Verdict } from "../check.ts";
+import { type RecordedExchange, type RecordedResult, type ReviewRecord, VERDICTS } from "../record.ts";
+import { MAX_NAME, shown } from "./text.ts";
+
+/** A sign and a word for each verdict; never one without the other. */
+export const SAID = {
+  fail: { sign: "✕", word: "fail", heading: "Failed" },
+  inconclusive: { sign: "?", word: "inconclusive", heading: "Inconclusive" },
+  warn: { sign: "!", word: "warn", heading: "Warnings" },
+  not_applicable: { sign: "–", word: "not applicable", heading: "Not applicable" },
+  pass: { sign: "✓", word: "pass", heading: "Passed" },
+} as const satisfies Readonly<Record<Verdict, object>>;
+
+/** How it ends, for the top of a report. */
+export interface Conclusion {
+  readonly verdict: "fail" | "inconclusive" | "pass";
+  readonly title: string;
+  readonly words: string;
+}
+
+const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`;
+
+/** The verdict on the whole: one failure fails it, and nothing that was not established counts as a pass. */
+export function conclusionOf({ results, calls }: ReviewRecord): Conclusion {
+  const of = (verdict: Verdict): number => results.filter((result) => result.verdict === verdict).length;
+  const [fail, inconclusive, warn, none] = [of("fail"), of("inconclusive"), of("warn"), of("not_applicable")];
+  const tried = `${counted(results.length, "check")} on ${counted(calls.length, "call")}`;
+  const open = [
+    ...(inconclusive > 0 ? [`${inconclusive} came to no result`] : []),
+    ...(none > 0 ? [`${none} did not apply or were not allowed`] : []),
+    ...(warn > 0 ? [`${counted(warn, "warning")}`] : []),
+  ];
+  const rest = open.length === 0 ? "" : `; ${open.join(", ")}`;
+  if (fail > 0) return { verdict: "fail", title: "Failed", words: `${fail} of ${tried} failed${rest}.` };
+  if (of("pass") + warn === 0)
+    return {
+      verdict: "inconclusive",
+      title: "Nothing established",
+      words: `${tried}, and none of them came to a result${rest}.`,
+    };
+  if (inconclusive > 0)
+    return { verdict: "inconclusive", title: "Incomplete", words: `None of ${tried} failed${rest}.` };
+  return { verdict: "pass", title: "Passed", words: `None of ${tried} failed${rest}.` };
+}
+
+/** Results in the order of reports, those of one verdict as they ran. */
+export function grouped<Result extends Pick<RecordedResult, "verdict">>(
+  results: readonly Result[],
+): readonly { readonly verdict: Verdict; readonly results: readonly Result[] }[] {
+  return VERDICTS.map((verdict) => ({
+    verdict,
+    results: results.filter((result) => result.verdict === verdict),
+  })).filter(({ results }) => results.length > 0);
+}
+
+/** Why something was not tried, and all that was not tried for this reason. */
+export interface Untried {
+  readonly verdict: "inconclusive" | "not_applicable";
+  readonly words: string;
+  readonly results: readonly RecordedResult[];
+}
+
+/** What the reviewer cannot vouch for, by reason; inconclusive ones first. */
+export function untriedOf({ results }: Pick<ReviewRecord, "results">): readonly Untried[] {
+  return (["inconclusive", "not_applicable"] as const).flatMap((verdict) => {
+    const reasons = new Map<string, RecordedResult[]>();
+    for (const result of results)
+      if (result.verdict === verdict)
+        reasons.set(result.words, [...(reasons.get(result.words) ?? []), result]);
+    return [...reasons].map(([words, results]) => ({ verdict, words, results }));
+  });
+}
+
+/** Where a result belongs. */
+export const placeOf = ({ call }: { readonly call?: string | undefined }): string =>
+  call === undefined ? "the endpoint" : shown(call, MAX_NAME);
+
+/** Exchanges by number; numbers that nothing stands for are left out. */
+export function exchangesOf(
+  record: ReviewRecord,
+): (numbers: readonly number[]) => readonly RecordedExchange[] {
+  const all = new Map(record.exchanges.map((exchange) => [exchange.number, exchange]));
+  return (numbers) => [...new Set(numbers)].flatMap((number) => all.get(number) ?? []);
+}
+
+const CALLERS = { first: "", second: " as the second principal", nobody: " without a credential" } as const;
+
+/** What was sent, in a few words. */
+export function sentWords({ caller, sent }: RecordedExchange): string {
+  const { method, params } = sent.message;
+  const inner = typeof params === "object" && params !== null ? (params as Record<string, unknown>) : {};
+  const target = inner["name"] ?? inner["uri"];
+  const name = typeof target === "string" ? ` ${shown(target, MAX_NAME)}` : "";
+  const carried = ["requestState", "inputResponses"].filter((member) => member in inner);
+  const tail = carried.length === 0 ? "" : ` with ${carried.join(" and ")}`;
+  return `${typeof method === "string" ? shown(method, MAX_NAME) : "(no method)"}${name}${tail}${CALLERS[caller]}`;
+}
+
+/** What came back, in a few words. */
+export function receivedWords({ received }: RecordedExchange): string {
+  if (received.kind === "none") {
+    const status = received.status === undefined ? "" : `HTTP ${received.status}: `;
+    return `${status}${shown(received.words, 300)}`;
+  }
+  if (received.kind === "error")
+    return `HTTP ${received.status}: error ${received.code}, ${shown(received.message, 300)}`;
+  const failed = received.result["isError"] === true ? " with isError" : "";
+  return `HTTP ${received.status}: ${shown(received.resultType, 60)}${failed}`;
+}
+
+/** What the review spoke with, who the server says it is, and how long it took. */
+export function factsOf(record: ReviewRecord): readonly (readonly [string, string])[] {
+  const { server, options, startedAt, endedAt } = record;
+  const { limits } = options;
+  const seconds = Math.max(0, (Date.parse(endedAt) - Date.parse(startedAt)) / 1_000);
+  const named = [server.name, server.version].filter((text) => text !== undefined);
+  return [
+    ["Endpoint", shown(record.endpoint, 300)],
+    [
+      "Server",
+      named.length === 0
+        ? "does not say its name"
+        : `${named.map((text) => shown(text, MAX_NAME)).join(" ")} (its own words)`,
+    ],
+    ["Protocol", shown(server.protocolVersion ?? "not established", MAX_NAME)],
+    [
+      "Reviewed",
+      `${startedAt.slice(0, 19).replace("T", " ")} UTC, ${counted(record.exchanges.length, "exchange")} in ${seconds.toFixed(1)} s`,
+    ],
+    ["Calls", `${record.calls.length}, from ${options.plan === "file" ? "a plan file" : "discovery"}`],
+    ["Principals", options.secondPrincipal ? "two" : "one: nothing was tried as somebody else"],
+    [
+      "Effects",
+      options.effectProbe === undefined
+        ? "not looked at: no effect probe was given"
+        : `looked at with ${shown(options.effectProbe, 300)}`,
+    ],
+    [
+      "Limits",
+      [
+        ...(limits.requests === undefined ? [] : [`at most ${counted(limits.requests, "request")}`]),
+        ...(limits.requestsPerSecond === undefined ? [] : [`${limits.requestsPerSecond} a second`]),
+        `${limits.timeoutMs / 1_000} s for an answer`,
+        limits.waitMs === 0
+          ? "no waiting for an expiry"
+          : `up to ${limits.waitMs / 1_000} s of waiting for an expiry`,
+      ].join(", "),
+    ],
+    ["By", `${record.program.name} ${shown(record.program.version, MAX_NAME)}`],
+  ];
+}

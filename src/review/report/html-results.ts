@@ -1,0 +1,125 @@
+/** One check of the HTML report: verdict, what was sent and what came back with the exchanges folded under it, clause and advice. Pure. */
+import type { RecordedExchange, RecordedResult } from "../record.ts";
+import { receivedWords, SAID, sentWords } from "./findings.ts";
+import { code, element, joined, type Markup, text, value } from "./html-elements.ts";
+import { MAX_NAME, shown, shownJson } from "./text.ts";
+
+/** A sign and a word, never a colour alone. */
+export const badge = (verdict: RecordedResult["verdict"]): Markup =>
+  element(
+    "span",
+    { class: `badge ${verdict}` },
+    element("span", { "aria-hidden": "true" }, text(SAID[verdict].sign)),
+    text(` ${SAID[verdict].word}`),
+  );
+
+/** A link to a result. */
+export const linkTo = (at: number, inner: Markup): Markup =>
+  element("a", { href: `#result-${at + 1}` }, inner);
+
+/**
+ * @param at place among all results
+ * @param exchanges those that show it
+ * @param printed numbers of exchanges that stand in full already; those of this result are put to it
+ */
+export function resultArticle(
+  result: RecordedResult,
+  at: number,
+  exchanges: readonly RecordedExchange[],
+  printed: Set<number>,
+): Markup {
+  const { check, title, verdict, words, clause, advice } = result;
+  return element(
+    "article",
+    { class: `result ${verdict}`, id: `result-${at + 1}` },
+    element("h4", {}, badge(verdict), text(" "), value(shown(title))),
+    element("p", { class: "id" }, code(check)),
+    element("p", {}, value(shown(words))),
+    exchanges.length === 0
+      ? element("p", { class: "quiet" }, text("Nothing was sent for this."))
+      : element(
+          "ol",
+          { class: "exchanges" },
+          ...exchanges.map((exchange) => exchangeItem(exchange, printed)),
+        ),
+    element(
+      "dl",
+      {},
+      row(
+        "Rule",
+        joined([
+          element("strong", {}, text(clause.level)),
+          text(" "),
+          value(shown(clause.text)),
+          text(" "),
+          element("span", { class: "source" }, value(shown(clause.source))),
+        ]),
+      ),
+      verdict === "pass" || verdict === "not_applicable"
+        ? row("If it failed", value(shown(advice)))
+        : row("Advice", value(shown(advice))),
+    ),
+  );
+}
+
+const row = (name: string, inner: Markup): Markup =>
+  element("div", {}, element("dt", {}, text(name)), element("dd", {}, inner));
+
+/** In full where it comes first; later on a link to there. */
+function exchangeItem(exchange: RecordedExchange, printed: Set<number>): Markup {
+  const { number, label, sent, received } = exchange;
+  const line = joined([
+    element("span", { class: "number" }, text(`#${number}`)),
+    element("span", { class: "label" }, value(shown(label, MAX_NAME))),
+    element(
+      "span",
+      { class: "sent" },
+      element("span", { class: "way" }, text("sent ")),
+      value(sentWords(exchange)),
+    ),
+    element(
+      "span",
+      { class: "received" },
+      element("span", { class: "way" }, text("back ")),
+      value(receivedWords(exchange)),
+    ),
+  ]);
+  if (printed.has(number))
+    return element("li", {}, element("a", { class: "line", href: `#exchange-${number}` }, line));
+  printed.add(number);
+  const back =
+    received.kind === "none"
+      ? value(shown(received.words))
+      : element("pre", {}, text(shownJson(received.kind === "result" ? received.result : errorOf(received))));
+  return element(
+    "li",
+    {},
+    element(
+      "details",
+      { id: `exchange-${number}` },
+      element("summary", { class: "line" }, line),
+      element("p", { class: "way" }, text(`Sent at ${exchange.at.slice(11, 23)} UTC`)),
+      headersOf(sent.headers),
+      element("pre", {}, text(shownJson(sent.message))),
+      element("p", { class: "way" }, text(`Came back after ${Math.round(exchange.ms)} ms`)),
+      headersOf(received.headers),
+      back,
+    ),
+  );
+}
+
+function errorOf(received: Extract<RecordedExchange["received"], { readonly kind: "error" }>): unknown {
+  const { code: number, message, data } = received;
+  return { code: number, message, ...(data === undefined ? {} : { data }) };
+}
+
+const MAX_HEADERS = 64;
+
+function headersOf(headers: Readonly<Record<string, string>>): Markup {
+  const lines = Object.entries(headers).map(
+    ([name, content]) => `${shown(name, MAX_NAME)}: ${shown(content, 300)}`,
+  );
+  if (lines.length === 0) return joined([]);
+  const more = lines.length > MAX_HEADERS ? [`… (${lines.length} headers in all)`] : [];
+  return element("pre", { class: "headers" }, text([...lines.slice(0, MAX_HEADERS), ...more].join("\n")));
+}

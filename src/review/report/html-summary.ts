@@ -1,0 +1,145 @@
+/** The top of the HTML report: conclusion, counts, what failed, what could not be established and why, warnings, and how it was reviewed. Pure. */
+import type { Verdict } from "../check.ts";
+import { type RecordedResult, type ReviewRecord, VERDICTS } from "../record.ts";
+import { conclusionOf, factsOf, placeOf, SAID, untriedOf } from "./findings.ts";
+import { code, element, facts, joined, type Markup, text, value } from "./html-elements.ts";
+import { badge, linkTo } from "./html-results.ts";
+import { shown } from "./text.ts";
+
+/** A result with its place among all, which its anchor is made of. */
+export type Indexed = RecordedResult & { readonly at: number };
+
+/** The whole section. */
+export function summary(record: ReviewRecord, results: readonly Indexed[]): Markup {
+  const { verdict, title, words } = conclusionOf(record);
+  const count = (one: Verdict): number => results.filter((result) => result.verdict === one).length;
+  return element(
+    "section",
+    { "aria-labelledby": "summary" },
+    element("h2", { id: "summary", class: "hidden" }, text("Summary")),
+    element(
+      "div",
+      { class: `conclusion ${verdict}` },
+      element(
+        "p",
+        { class: "verdict" },
+        element("span", { class: "sign", "aria-hidden": "true" }, text(SAID[verdict].sign)),
+        text(title),
+      ),
+      element("p", {}, text(words)),
+    ),
+    element(
+      "ul",
+      { class: "counts" },
+      ...VERDICTS.map((one) =>
+        element(
+          "li",
+          { class: count(one) === 0 ? "zero" : one },
+          element("strong", {}, text(String(count(one)))),
+          text(" "),
+          element("span", {}, text(SAID[one].word)),
+        ),
+      ),
+    ),
+    found(results, "fail", "What failed"),
+    untried(record, results),
+    found(results, "warn", "What to look at"),
+    element(
+      "div",
+      { class: "about" },
+      element("h3", {}, text("What was reviewed, and how")),
+      facts([
+        ...factsOf(record).map(([name, content]) => [name, value(content)] as const),
+        ...(record.options.forbidden.length === 0
+          ? []
+          : [
+              [
+                "Not allowed",
+                element(
+                  "ul",
+                  {},
+                  ...record.options.forbidden.map((one) => element("li", {}, value(shown(one)))),
+                ),
+              ] as const,
+            ]),
+      ]),
+    ),
+  );
+}
+
+function found(results: readonly Indexed[], verdict: Verdict, heading: string): Markup {
+  const those = results.filter((result) => result.verdict === verdict);
+  if (those.length === 0) return joined([]);
+  return element(
+    "div",
+    { class: `found ${verdict}` },
+    element("h3", {}, text(heading)),
+    element(
+      "ul",
+      {},
+      ...those.map((result) =>
+        element(
+          "li",
+          {},
+          linkTo(result.at, value(shown(result.title))),
+          text(" "),
+          element("span", { class: "quiet" }, value(placeOf(result))),
+          element("p", {}, value(shown(result.words))),
+        ),
+      ),
+    ),
+  );
+}
+
+/** As visible as failures: nobody vouches for what stands here. */
+function untried(record: ReviewRecord, results: readonly Indexed[]): Markup {
+  const reasons = untriedOf({ results });
+  const heading = element("h3", {}, text("What could not be established, and why"));
+  if (reasons.length === 0)
+    return element(
+      "div",
+      { class: "found" },
+      heading,
+      element(
+        "p",
+        { class: "quiet" },
+        text(
+          record.results.length === 0
+            ? "No check was carried out at all."
+            : "Nothing: every check was tried and came to a result.",
+        ),
+      ),
+    );
+  return element(
+    "div",
+    { class: "found untried" },
+    heading,
+    element(
+      "ul",
+      {},
+      ...reasons.map(({ verdict, words, results: those }) =>
+        element(
+          "li",
+          {},
+          badge(verdict),
+          element("p", {}, value(shown(words))),
+          element(
+            "p",
+            { class: "those" },
+            ...those.flatMap((result, place) => [
+              text(place === 0 ? "" : ", "),
+              linkTo(
+                (result as Indexed).at,
+                joined([
+                  code(result.check),
+                  text(" "),
+                  element("span", { class: "quiet" }, value(placeOf(result))),
+                ]),
+              ),
+            ]),
+          ),
+        ),
+      ),
+    ),
+  );
+}

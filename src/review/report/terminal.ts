@@ -1,0 +1,116 @@
+/** The report on a terminal or in a log: the conclusion, what could not be tried and why, then results by verdict, failures first. Pure. */
+import type { Verdict } from "../check.ts";
+import type { RecordedResult, ReviewRecord } from "../record.ts";
+import {
+  conclusionOf,
+  exchangesOf,
+  factsOf,
+  grouped,
+  placeOf,
+  receivedWords,
+  SAID,
+  sentWords,
+  untriedOf,
+} from "./findings.ts";
+import { shown, wrapped } from "./text.ts";
+
+/** How it is drawn. */
+export interface TerminalStyle {
+  /** See `isColoured`. */
+  readonly colour: boolean;
+  /** Of the terminal; 40 to 120 are used. */
+  readonly columns: number;
+}
+
+/** Whether colours are wanted: a terminal, no NO_COLOR (no-color.org), and none that says it cannot. */
+export function isColoured(
+  environment: Readonly<Record<string, string | undefined>>,
+  isTerminal: boolean,
+): boolean {
+  return isTerminal && (environment["NO_COLOR"] ?? "") === "" && environment["TERM"] !== "dumb";
+}
+
+const CODES = {
+  fail: 31,
+  inconclusive: 35,
+  warn: 33,
+  not_applicable: 36,
+  pass: 32,
+  bold: 1,
+  quiet: 2,
+} as const;
+
+/** Paints a text, or leaves it. */
+export const painter =
+  (colour: boolean) =>
+  (text: string, code: keyof typeof CODES): string =>
+    colour ? `\u001b[${CODES[code]}m${text}\u001b[0m` : text;
+
+/** @returns the report, with a line end after its last line */
+export function terminalReport(record: ReviewRecord, style: TerminalStyle): string {
+  const columns = Math.min(120, Math.max(40, Math.floor(style.columns) || 80));
+  const paint = painter(style.colour);
+  const conclusion = conclusionOf(record);
+  const lines = [paint("Review of multi round-trip security", "bold")];
+  for (const [name, text] of factsOf(record)) lines.push(...entry(name, text, columns, paint));
+  for (const text of record.options.forbidden)
+    lines.push(...entry("Not allowed", shown(text), columns, paint));
+  const verdict = `${SAID[conclusion.verdict].sign} ${conclusion.title.toUpperCase()}`;
+  lines.push("", paint(paint(verdict, conclusion.verdict), "bold"));
+  lines.push(...indented(conclusion.words, 2, columns));
+  lines.push(...untriedLines(record, columns, paint));
+  for (const { verdict, results } of grouped(record.results)) {
+    lines.push("", paint(`${SAID[verdict].heading} (${results.length})`, "bold"));
+    for (const result of results)
+      lines.push(...(verdict === "pass" ? passLines : resultLines)(result, record, columns, paint));
+  }
+  lines.push("", `${paint(verdict, conclusion.verdict)}: ${conclusion.words}`);
+  return `${lines.join("\n")}\n`;
+}
+
+type Paint = ReturnType<typeof painter>;
+
+/** Here and not only below, since nobody can vouch for what was not tried. */
+function untriedLines(record: ReviewRecord, columns: number, paint: Paint): string[] {
+  const untried = untriedOf(record);
+  if (untried.length === 0) return [];
+  const lines = ["", paint("Not established, and why", "bold")];
+  for (const { verdict, words, results } of untried) {
+    lines.push(`  ${mark(verdict, paint)} ${SAID[verdict].word}`);
+    lines.push(...indented(shown(words), 4, columns));
+    const tried = results.map((result) => `${result.check} (${placeOf(result)})`).join(", ");
+    lines.push(...indented(tried, 6, columns).map((line) => paint(line, "quiet")));
+  }
+  return lines;
+}
+
+function passLines(result: RecordedResult, _: ReviewRecord, columns: number, paint: Paint): string[] {
+  return [
+    `  ${mark("pass", paint)} ${result.check}: ${shown(result.title)} (${placeOf(result)})`,
+    ...indented(shown(result.words), 4, columns).map((line) => paint(line, "quiet")),
+  ];
+}
+
+function resultLines(result: RecordedResult, record: ReviewRecord, columns: number, paint: Paint): string[] {
+  const { verdict, clause, advice } = result;
+  const exchanges = exchangesOf(record)(result.exchanges).map(
+    (exchange) => `#${exchange.number} ${sentWords(exchange)} → ${receivedWords(exchange)}`,
+  );
+  return [
+    `  ${mark(verdict, paint)} ${paint(`${result.check}: ${shown(result.title)}`, "bold")} (${placeOf(result)})`,
+    ...indented(shown(result.words), 4, columns),
+    ...exchanges.flatMap((line) => indented(line, 6, columns)).map((line) => paint(line, "quiet")),
+    ...indented(`${clause.level}: ${shown(clause.text)} [${shown(clause.source)}]`, 4, columns),
+    ...indented(`Advice: ${shown(advice)}`, 4, columns),
+  ];
+}
+
+const mark = (verdict: Verdict, paint: Paint): string => paint(SAID[verdict].sign, verdict);
+
+const indented = (text: string, blanks: number, columns: number): string[] =>
+  wrapped(text, columns - blanks).map((line) => `${" ".repeat(blanks)}${line}`);
+
+function entry(name: string, text: string, columns: number, paint: Paint): string[] {
+  const [first = "", ...rest] = wrapped(text, columns - 14);
+  return [`  ${paint(name.padEnd(11), "quiet")} ${first}`, ...rest.map((line) => `${" ".repeat(14)}${line}`)];
+}

@@ -1,187 +1,133 @@
 /**
- * The gateway beside a plain @fastify/http-proxy on the same machine in the same run. Each proxy is a process of its own;
- * CPU per request is the process's user + system time, the steadiest figure on a shared machine.
+ * The gateway beside other proxies and none, in one run on one machine, interleaved. The load makes it hard to compare requests per
+ * second on few cores, so each proxy is weighed by the CPU it takes for a request, and what a core can do follows from that.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { Pool } from "undici";
+import { CONNECTIONS, closedLoop, median, ratio, type Sample } from "./load.ts";
+import { pinLoad, type Started } from "./programs.ts";
+import type { Row } from "./record.ts";
+import {
+  type Caller,
+  callerAt,
+  firstRound,
+  largeCall,
+  plainCall,
+  secondRound,
+  streamedCall,
+} from "./requests.ts";
+import { Setup } from "./setup.ts";
 
-const CONNECTIONS = 32;
-const WARM_UP_MS = 6_000;
-const SAMPLE_MS = 2_000;
-const PAIRS = 5;
-const TICKS_PER_SECOND = 100;
+/** How long a run takes. */
+interface Size {
+  readonly warmUpMs: number;
+  readonly sampleMs: number;
+  readonly pairs: number;
+  /** Round trips whose states are made ahead for one sample of retries. */
+  readonly states: number;
+}
+const FULL: Size = { warmUpMs: 8_000, sampleMs: 2_000, pairs: 7, states: 4_000 };
+const QUICK: Size = { warmUpMs: 300, sampleMs: 200, pairs: 2, states: 100 };
 
-interface Proxy {
+const RETRY = "retry, opened and redeemed";
+/** As long as a sealed one. */
+const STATE = "s".repeat(1_000);
+/** What is measured. Where a proxy knows no states, a retry is a request of the same size. */
+const CASES: readonly { readonly name: string; readonly work: (caller: Caller) => Promise<unknown> }[] = [
+  { name: "call", work: plainCall },
+  { name: "first round, sealed", work: firstRound },
+  { name: RETRY, work: (caller) => secondRound(caller, STATE) },
+  { name: "stream of 10 events", work: streamedCall },
+  { name: "result of 64 KB", work: largeCall(64_000) },
+  { name: "result of 1 MB", work: largeCall(1_000_000) },
+];
+
+interface Contender {
   readonly name: string;
-  readonly url: string;
-  readonly process: ChildProcess;
-  readonly work: (pool: Pool) => Promise<number>;
+  readonly proxy: Started;
+  readonly caller: Caller;
 }
 
-export const META = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
-  "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
-};
-const ARGUMENTS = { account: "acct-9", amount: 50, note: "n".repeat(600) };
-let id = 0;
-
-async function post(pool: Pool, name: string, extra: object): Promise<string> {
-  id += 1;
-  const params = { _meta: META, name, arguments: ARGUMENTS, ...extra };
-  const response = await pool.request({
-    path: "/mcp",
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": "tools/call",
-      "mcp-name": name,
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params }),
-  });
-  const text = await response.body.text();
-  if (response.statusCode !== 200) throw new Error(`${response.statusCode} ${text}`);
-  return text;
-}
-
-/** One call without a state: what every ordinary request costs. */
-export async function plainCall(pool: Pool): Promise<number> {
-  await post(pool, "plain", {});
-  return 1;
-}
-
-/** A whole round trip: the question is sealed, the answer opened, checked and redeemed. Two requests. */
-async function roundTrip(pool: Pool): Promise<number> {
-  const first = await post(pool, "ask", {});
-  const { requestState } = JSON.parse(first).result;
-  await post(pool, "ask", {
-    requestState,
-    inputResponses: { q: { action: "accept", content: { ok: true } } },
-  });
-  return 2;
-}
-
-/** Starts an upstream and a gateway before it; the folder holds what they write. */
-export async function startPair(
-  processes: ChildProcess[],
-  folder: string,
-): Promise<{ readonly upstream: Started; readonly gateway: Started }> {
-  const upstream = await startProcess(processes, ["bench/upstream.ts"]);
-  const config = join(folder, "bench.yaml");
-  await writeFile(config, configText(upstream.url, join(folder, "audit.log")));
-  return { upstream, gateway: await startProcess(processes, ["src/main.ts", "serve", "--config", config]) };
-}
-
-/** Measures both proxies in turn and prints the median ratios. */
-export async function benchGateway(): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "sealgate-bench-"));
-  const processes: ChildProcess[] = [];
+/** Measures all of it. @returns a row for each case and proxy */
+export async function benchGateway(quick: boolean): Promise<Row[]> {
+  const size = quick ? QUICK : FULL;
+  pinLoad();
+  const setup = await Setup.begin();
   try {
-    const { upstream, gateway } = await startPair(processes, folder);
-    const plain = await startProcess(processes, ["bench/http-proxy.ts", upstream.url]);
-    const proxies: Proxy[] = [
-      { name: "sealgate, call without state", ...gateway, work: plainCall },
-      { name: "sealgate, sealed round trip", ...gateway, work: roundTrip },
-      { name: "@fastify/http-proxy, call without state", ...plain, work: plainCall },
+    const withRedis = await setup.gatewayWithRedis();
+    const others = await setup.others();
+    const all = [
+      { name: "sealgate, memory", proxy: await setup.gateway("memory") },
+      ...(withRedis === undefined ? [] : [{ name: "sealgate, Redis", proxy: withRedis }]),
+      ...others,
     ];
-    for (const proxy of proxies) await load(proxy, WARM_UP_MS);
-    const samples = proxies.map(() => [] as Sample[]);
-    for (let pair = 0; pair < PAIRS; pair++) {
-      for (const [index, proxy] of proxies.entries()) samples[index]?.push(await load(proxy, SAMPLE_MS));
+    const contenders = all.map(({ name, proxy }) => ({
+      ...{ name, proxy },
+      caller: callerAt(proxy.url, CONNECTIONS, setup.token),
+    }));
+    const rows: Row[] = [];
+    for (const { name, work } of CASES) {
+      // The store makes a difference only where a state is spent.
+      const taking = contenders.filter((one) => one.name !== "sealgate, Redis" || name === RETRY);
+      rows.push(...(await compare(name, taking, work, size)));
     }
-    const yardstick = samples.at(-1) ?? [];
-    console.log(
-      `${CONNECTIONS} connections, ${PAIRS} × ${SAMPLE_MS / 1000} s after ${WARM_UP_MS / 1000} s, medians`,
-    );
-    for (const [index, { name }] of proxies.entries()) {
-      const own = samples[index] ?? [];
-      const rps = median(own.map((sample) => sample.rps));
-      const cpu = median(own.map((sample) => sample.cpu));
-      const ratio = median(own.map((sample, at) => sample.rps / (yardstick[at]?.rps ?? 1)));
-      const cpuRatio = median(own.map((sample, at) => sample.cpu / (yardstick[at]?.cpu ?? 1)));
-      console.log(
-        `  ${name.padEnd(40)} ${rps.toFixed(0).padStart(6)} req/s ${ratio.toFixed(2)}×   CPU ${cpu.toFixed(0).padStart(4)} µs/req ${cpuRatio.toFixed(2)}×`,
-      );
-    }
+    for (const { caller } of contenders) await caller.pool.close();
+    return rows;
   } finally {
-    for (const child of processes) child.kill("SIGKILL");
-    await rm(folder, { recursive: true, force: true });
+    await setup.end();
   }
 }
 
-interface Sample {
-  readonly rps: number;
-  /** Microseconds of CPU per request. */
-  readonly cpu: number;
-}
-
-async function load(proxy: Proxy, ms: number): Promise<Sample> {
-  const pool = new Pool(proxy.url, { connections: CONNECTIONS });
-  const cpuBefore = cpuMicroseconds(proxy.process);
-  const started = performance.now();
-  let requests = 0;
-  const workers = Array.from({ length: CONNECTIONS }, async () => {
-    while (performance.now() - started < ms) {
-      const done = await proxy.work(pool);
-      requests += done;
-    }
-  });
-  await Promise.all(workers);
-  const seconds = (performance.now() - started) / 1000;
-  const cpu = (cpuMicroseconds(proxy.process) - cpuBefore) / requests;
-  await pool.close();
-  return { rps: requests / seconds, cpu };
-}
-
-/** User + system time of a process, all its threads (proc(5), fields 14 and 15). */
-export function cpuMicroseconds(child: ChildProcess): number {
-  const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  return ((Number(fields[11]) + Number(fields[12])) * 1_000_000) / TICKS_PER_SECOND;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
-/** A process that serves. */
-interface Started {
-  readonly url: string;
-  readonly process: ChildProcess;
-}
-
-/** Starts a script of this folder, or the program, that says its `url` on standard output. */
-export async function startProcess(processes: ChildProcess[], args: readonly string[]): Promise<Started> {
-  const child = spawn(process.execPath, args, {
-    cwd: fileURLToPath(new URL("..", import.meta.url)),
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  processes.push(child);
-  let text = "";
-  for (;;) {
-    const [chunk] = (await once(child.stdout, "data")) as [Buffer];
-    text += chunk.toString();
-    const url = /"url":"(http:[^"]+)"/.exec(text)?.[1];
-    if (url !== undefined) {
-      child.stdout.resume();
-      return { url, process: child };
+async function compare(
+  name: string,
+  contenders: readonly Contender[],
+  work: (caller: Caller) => Promise<unknown>,
+  size: Size,
+): Promise<Row[]> {
+  const samples = contenders.map((): Sample[] => []);
+  for (let pair = -1; pair < size.pairs; pair++) {
+    for (const [index, contender] of contenders.entries()) {
+      const sample = await take(name, contender, work, size, pair < 0 ? size.warmUpMs : size.sampleMs);
+      if (pair >= 0) samples[index]?.push(sample);
     }
   }
+  const yardstick = samples[contenders.findIndex((one) => one.name === "@fastify/http-proxy")] ?? [];
+  const cpuOf = (list: readonly Sample[]): number[] => list.map(({ cpu }) => cpu);
+  return contenders.map(({ name: proxy }, index) => {
+    const own = samples[index] ?? [];
+    // How many times as many requests a core does as with the yardstick.
+    const { median: times, least, most } = ratio(cpuOf(yardstick), cpuOf(own));
+    return {
+      case: name,
+      proxy,
+      cpuMicroseconds: median(cpuOf(own)),
+      perCore: 1_000_000 / median(cpuOf(own)),
+      ...{ times, least, most },
+      rps: median(own.map(({ rps }) => rps)),
+    };
+  });
 }
 
-/** A gateway that is open to all, with its audit records in a file. */
-export const configText = (upstream: string, audit: string): string => `version: 1
-server: { listen: "127.0.0.1:0", publicUrl: "http://127.0.0.1:8080" }
-authentication: { mode: anonymous }
-redemption: { store: memory }
-authorization: { default: allow }
-audit: { sinks: [{ type: file, path: ${JSON.stringify(audit)} }] }
-routes: [{ path: /mcp, upstream: { url: ${JSON.stringify(upstream)} } }]
-`;
+/** One sample. Of retries only these are timed: their states were made before. */
+async function take(
+  name: string,
+  { name: proxy, proxy: started, caller }: Contender,
+  work: (caller: Caller) => Promise<unknown>,
+  { states: count }: Size,
+  ms: number,
+): Promise<Sample> {
+  if (name !== RETRY || !proxy.startsWith("sealgate"))
+    return closedLoop(started, caller, async (one) => void (await work(one)), ms);
+  const end = performance.now() + ms;
+  const taken: Sample[] = [];
+  do {
+    const states: string[] = [];
+    const ask = (one: Caller): Promise<void> | undefined =>
+      states.length < count ? firstRound(one).then((state) => void states.push(state)) : undefined;
+    await closedLoop(started, caller, ask, Number.POSITIVE_INFINITY);
+    const retry = (one: Caller): Promise<void> | undefined => {
+      const state = states.pop();
+      return state === undefined ? undefined : secondRound(one, state);
+    };
+    taken.push(await closedLoop(started, caller, retry, Number.POSITIVE_INFINITY));
+  } while (performance.now() < end);
+  return { rps: median(taken.map(({ rps }) => rps)), cpu: median(taken.map(({ cpu }) => cpu)) };
+}

@@ -2,15 +2,11 @@
  * What redemption costs Redis: bytes per mark with a million of them, and redemptions per second for each core of a gateway and
  * of Redis, by the CPU time that both took.
  */
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { Redis } from "ioredis";
+import type { Redis } from "ioredis";
 import { layOut } from "../src/redemption/layout.ts";
 import { createRedisStore, type RedisStore } from "../src/redemption/redis.ts";
+import { startRedis } from "./redis-server.ts";
 
 const MARKS = 1_000_000;
 const REDEMPTIONS = 20_000;
@@ -23,6 +19,8 @@ const LIFE_SECONDS = 900;
 /** Measures and prints. Needs redis-server on PATH. */
 export async function benchRedis(): Promise<void> {
   const server = await startRedis();
+  if (server === undefined) return console.log("redis-server is not installed: nothing to measure\n");
+  console.log(`Redis ${server.version}, one server, no persistence, loopback\n`);
   try {
     const store = await createRedisStore({
       url: `redis://127.0.0.1:${server.port}`,
@@ -119,32 +117,4 @@ async function cpuSeconds(admin: Redis): Promise<number> {
   const info = await admin.info("cpu");
   const of = (name: string) => Number(new RegExp(`^${name}:([\\d.]+)`, "m").exec(info)?.[1]);
   return of("used_cpu_user") + of("used_cpu_sys");
-}
-
-async function startRedis(): Promise<{ port: number; admin: Redis; stop(): Promise<void> }> {
-  const dir = await mkdtemp(join(tmpdir(), "sealgate-bench-"));
-  const port = await new Promise<number>((resolve) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
-  const place = ["--port", String(port), "--bind", "127.0.0.1", "--dir", dir];
-  const child = spawn("redis-server", [...place, "--save", "", "--appendonly", "no"], { stdio: "ignore" });
-  const admin = new Redis({ port, host: "127.0.0.1" });
-  // It is not there yet at the first tries.
-  admin.on("error", () => undefined);
-  const version = /redis_version:(\S+)/.exec(await admin.info("server"))?.[1];
-  console.log(`Redis ${version}, one server, no persistence, loopback\n`);
-  return {
-    port,
-    admin,
-    async stop() {
-      admin.disconnect();
-      const ended = new Promise((resolve) => child.once("exit", resolve));
-      child.kill("SIGKILL");
-      await ended;
-      await rm(dir, { recursive: true, force: true });
-    },
-  };
 }

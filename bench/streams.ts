@@ -4,77 +4,82 @@
  */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Pool } from "undici";
-import { configText, cpuMicroseconds, META, plainCall, startProcess } from "./gateway.ts";
+import { cpuMicroseconds, PROGRAM, type Started } from "./programs.ts";
+import type { Row } from "./record.ts";
+import { callerAt, META, plainCall } from "./requests.ts";
+import { Setup } from "./setup.ts";
 
 const STREAMS = 1_000;
 const WARM_UP_CALLS = 500;
 const CALLS = 5_000;
 const CONNECTIONS = 32;
 const SETTLE_MS = 3_000;
-/** The program as it is installed where it was built: from its sources Node keeps a compiler beside it. */
-const PROGRAM = existsSync(new URL("../dist/main.js", import.meta.url)) ? "dist/main.js" : "src/main.ts";
 
-/** Measures one gateway idle, with all streams open, with calls beside them, and with the same calls alone. */
-export async function benchStreams(): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "sealgate-bench-"));
-  const processes: ChildProcess[] = [];
+/**
+ * Measures one gateway idle, with all streams open, with calls beside them, and with the same calls alone; and a plain
+ * `@fastify/http-proxy` idle and with as many streams.
+ */
+export async function benchStreams(): Promise<Row[]> {
+  const setup = await Setup.begin();
   const sockets: Socket[] = [];
   try {
-    const upstream = await startProcess(processes, ["bench/upstream.ts"]);
-    const config = join(folder, "bench.yaml");
-    await writeFile(config, configText(upstream.url, join(folder, "audit.log")));
-    const gateway = await startProcess(processes, [PROGRAM, "serve", "--config", config]);
-    await calls(gateway.url, gateway.process, WARM_UP_CALLS);
+    const gateway = await setup.gateway("streams");
+    const calls = (count: number): Promise<number> => callsAt(gateway, count, setup.token);
+    const open = async ({ url }: Started): Promise<void> => {
+      for (let i = 0; i < STREAMS; i++) sockets.push(await openStream(url, i, setup.token));
+    };
+    const close = (): void => {
+      for (const socket of sockets.splice(0)) socket.destroy();
+    };
+    await calls(WARM_UP_CALLS);
     const idle = await settled(gateway.process);
-    for (let i = 0; i < STREAMS; i++) sockets.push(await openStream(gateway.url, i));
-    const open = await settled(gateway.process);
-    await calls(gateway.url, gateway.process, CALLS);
-    const beside = await calls(gateway.url, gateway.process, CALLS);
+    await open(gateway);
+    const all = await settled(gateway.process);
+    await calls(CALLS);
+    const beside = await calls(CALLS);
     const busy = await settled(gateway.process);
-    for (const socket of sockets) socket.destroy();
+    close();
     await settled(gateway.process);
-    const alone = await calls(gateway.url, gateway.process, CALLS);
+    const alone = await calls(CALLS);
     const after = await settled(gateway.process);
-    console.log(
-      `${PROGRAM}, ${STREAMS} listen streams, each with one event so far; resident, and of that not files`,
-    );
-    for (const [name, { resident, own }] of [
-      [`idle, after ${WARM_UP_CALLS} calls`, idle],
-      ["with all streams open", open],
-      [`with all streams open, after ${2 * CALLS} calls`, busy],
-      [`all streams closed, after ${3 * CALLS} calls`, after],
-    ] as const) {
-      console.log(`  ${name.padEnd(44)} ${mib(resident)} ${mib(own)}`);
-    }
-    console.log(
-      `  ${"per open stream".padEnd(44)} ${((open.own - idle.own) / STREAMS).toFixed(1).padStart(6)} KiB`,
-    );
-    console.log(
-      `  a call: ${beside.toFixed(0)} µs CPU with all streams open, ${alone.toFixed(0)} µs with none`,
-    );
-    console.log();
+    const plain = await setup.httpProxy(4 * STREAMS);
+    await callsAt(plain, WARM_UP_CALLS, undefined);
+    const plainIdle = await settled(plain.process);
+    await open(plain);
+    const plainAll = await settled(plain.process);
+    const row = (of: string, { resident, own }: Memory): Row => ({
+      of,
+      residentMiB: resident / 1024,
+      ownMiB: own / 1024,
+    });
+    return [
+      row(`${PROGRAM}, idle, after ${WARM_UP_CALLS} calls`, idle),
+      row(`with ${STREAMS} streams open`, all),
+      row(`with ${STREAMS} streams open, after ${2 * CALLS} calls`, busy),
+      row(`all streams closed, after ${3 * CALLS} calls`, after),
+      { of: "an open stream", ownKiB: (all.own - idle.own) / STREAMS },
+      row(`@fastify/http-proxy, idle, after ${WARM_UP_CALLS} calls`, plainIdle),
+      { of: "an open stream, @fastify/http-proxy", ownKiB: (plainAll.own - plainIdle.own) / STREAMS },
+      { of: `a call with ${STREAMS} streams open`, cpuMicroseconds: beside },
+      { of: "a call with none open", cpuMicroseconds: alone },
+    ];
   } finally {
     for (const socket of sockets) socket.destroy();
-    for (const child of processes) child.kill("SIGKILL");
-    await rm(folder, { recursive: true, force: true });
+    await setup.end();
   }
 }
 
 /** Opens one stream and waits for its first event. */
-async function openStream(base: string, id: number): Promise<Socket> {
+async function openStream(base: string, id: number, token: string): Promise<Socket> {
   const { hostname, port } = new URL(base);
   const method = "subscriptions/listen";
   const body = JSON.stringify({ jsonrpc: "2.0", id, method, params: { _meta: META } });
   const socket = connect(Number(port), hostname);
   socket.write(
-    `POST /mcp HTTP/1.1\r\nhost: ${hostname}\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\n` +
+    `POST /mcp HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\n` +
       `mcp-protocol-version: 2026-07-28\r\nmcp-method: ${method}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   );
   let text = "";
@@ -88,16 +93,16 @@ async function openStream(base: string, id: number): Promise<Socket> {
 }
 
 /** Microseconds of CPU for each of many calls. */
-async function calls(url: string, child: ChildProcess, count: number): Promise<number> {
-  const pool = new Pool(url, { connections: CONNECTIONS });
-  const before = cpuMicroseconds(child);
+async function callsAt(proxy: Started, count: number, token: string | undefined): Promise<number> {
+  const caller = callerAt(proxy.url, CONNECTIONS, token);
+  const before = cpuMicroseconds(proxy.process);
   let left = count;
   const workers = Array.from({ length: CONNECTIONS }, async () => {
-    while (left-- > 0) await plainCall(pool);
+    while (left-- > 0) await plainCall(caller);
   });
   await Promise.all(workers);
-  await pool.close();
-  return (cpuMicroseconds(child) - before) / count;
+  await caller.pool.close();
+  return (cpuMicroseconds(proxy.process) - before) / count;
 }
 
 interface Memory {
@@ -112,5 +117,3 @@ async function settled(child: ChildProcess): Promise<Memory> {
   const line = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]);
   return { resident: line("VmRSS"), own: line("RssAnon") };
 }
-
-const mib = (kib: number): string => `${(kib / 1024).toFixed(1).padStart(6)} MiB`;

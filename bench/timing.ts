@@ -5,13 +5,10 @@
  * it takes longer than one of the other: 0.5 says that samples tell nothing. The second bad tag is the control: its chance
  * differs from 0.5 by noise alone.
  */
-import type { ChildProcess } from "node:child_process";
 import { randomInt } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { META, startPair } from "./gateway.ts";
+import { META } from "./requests.ts";
+import { Setup } from "./setup.ts";
 
 const SAMPLES = Number(process.argv[2] ?? 20_000);
 const WARM_UP = 5_000;
@@ -67,10 +64,9 @@ function changed(token: string, at: number): string {
 }
 
 async function main(): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "sealgate-timing-"));
-  const processes: ChildProcess[] = [];
+  const setup = await Setup.begin();
   try {
-    const { gateway } = await startPair(processes, folder);
+    const gateway = await setup.gateway("timing", { authentication: { mode: "anonymous" } });
     const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1").setNoDelay();
     const { text } = await exchange(socket, requestOf(50));
     const state = /"requestState":"([^"]+)"/.exec(text)?.[1] ?? "";
@@ -91,8 +87,7 @@ async function main(): Promise<void> {
     socket.destroy();
     report(kinds);
   } finally {
-    for (const child of processes) child.kill("SIGKILL");
-    await rm(folder, { recursive: true, force: true });
+    await setup.end();
   }
 }
 

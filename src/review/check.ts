@@ -40,7 +40,7 @@ export interface Check {
   readonly advice: string;
   /** Whether it carries the call out (an accepted round trip), which a plan can forbid. */
   readonly completes: boolean;
-  /** @throws Inconclusive, and nothing else for anything a server does */
+  /** @throws Inconclusive, and nothing else for anything a server does; what the session throws may pass */
   run(session: Session): Promise<Finding>;
 }
 
@@ -54,6 +54,14 @@ export class Inconclusive extends Error {
     this.exchanges = exchanges;
   }
 }
+
+/** The plan does not allow what a check was about to send; nothing was sent. Sessions throw it, checks let it pass. */
+export class NotAllowed extends Error {
+  override readonly name = "NotAllowed";
+}
+
+/** How names of targets and methods begin that are made up: of those nobody has, any may be sent. */
+export const INVENTED = "sealgate-review";
 
 /** Who calls: the first principal of the plan unless told otherwise; `nobody` sends no credential. */
 export type Caller = "first" | "second" | "nobody";
@@ -89,7 +97,7 @@ export interface Asked {
   readonly round: number;
 }
 
-/** Everything a check can do, for one planned call. */
+/** Everything a check can do, for one planned call. All that sends throws NotAllowed before it sends what the plan does not allow. */
 export interface Session {
   readonly call: PlannedCall;
   /** Whether there is a second principal to try with. */

@@ -57,24 +57,33 @@ async function grow(
   });
 }
 
-/** Calls at one process and at two, on all cores, which the load takes its part of. */
+/**
+ * The same load on one process and on two, with one Redis or none between them. On as few cores as load, server and gateway share here
+ * a second process serves no more; what is seen is whether a request costs more beside another process.
+ */
 async function processes(one: readonly Variant[], second: Variant, quick: boolean): Promise<Row[]> {
   const [warmUpMs, sampleMs, pairs] = sizes(quick);
-  const rps: Record<"one" | "two", number[]> = { one: [], two: [] };
-  const together = async (variants: readonly Variant[], ms: number): Promise<number> => {
+  const samples: Record<"one" | "two", Sample[]> = { one: [], two: [] };
+  const together = async (variants: readonly Variant[], ms: number): Promise<Sample> => {
     const loops = variants.map(({ gateway, caller }) => closedLoop(gateway, caller, plainCall, ms));
-    return (await Promise.all(loops)).reduce((sum, sample) => sum + sample.rps, 0);
+    const all = await Promise.all(loops);
+    const rps = all.reduce((sum, sample) => sum + sample.rps, 0);
+    return { rps, cpu: all.reduce((sum, sample) => sum + sample.cpu * (sample.rps / rps), 0) };
   };
   for (let pair = -1; pair < pairs; pair++) {
     const ms = pair < 0 ? warmUpMs : sampleMs;
     const single = await together(one, ms);
     const both = await together([...one, second], ms);
     if (pair < 0) continue;
-    rps.one.push(single);
-    rps.two.push(both);
+    samples.one.push(single);
+    samples.two.push(both);
   }
-  const { median: times, least, most } = ratio(rps.two, rps.one);
-  return [{ with: "two processes, requests per second", rps: median(rps.two), ...{ times, least, most } }];
+  const cpuOf = (name: "one" | "two"): number[] => samples[name].map(({ cpu }) => cpu);
+  const { median: times, least, most } = ratio(cpuOf("two"), cpuOf("one"));
+  return [
+    { with: "1 process", cpuMicroseconds: median(cpuOf("one")), times: 1, least: 1, most: 1 },
+    { with: "2 processes", cpuMicroseconds: median(cpuOf("two")), ...{ times, least, most } },
+  ];
 }
 
 /** So many policies, none of which is about the call but the last. */

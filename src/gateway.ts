@@ -19,20 +19,12 @@ import {
   rememberConsent,
 } from "./approval/asking.ts";
 import { judgeConsent } from "./approval/consent.ts";
-import { offersOf, unofferedEdits } from "./approval/offers.ts";
-import {
-  auditArguments,
-  auditChain,
-  auditClient,
-  auditDeclared,
-  auditMethod,
-  auditReplay,
-} from "./audit/record.ts";
+import { offersOf } from "./approval/offers.ts";
+import { auditArguments, auditChain, auditClient, auditDeclared, auditMethod } from "./audit/record.ts";
 import type { Call, Route } from "./call.ts";
 import { narrow } from "./capability/narrow.ts";
 import { checkRequired } from "./capability/policy.ts";
 import type { Config } from "./config/schema.ts";
-import type { Claims } from "./envelope/format.ts";
 import { Refusal } from "./errors.ts";
 import type { Journey } from "./journey.ts";
 import { JsonError, type JsonText, scan } from "./json/scan.ts";
@@ -40,15 +32,15 @@ import { type Edit, splice } from "./json/splice.ts";
 import { refuseLegacy, serveLegacy } from "./legacy.ts";
 import { parseDeclared } from "./mcp/capabilities.ts";
 import { decideEra } from "./mcp/era.ts";
-import { type NotificationMessage, parseClientMessage, readableId } from "./mcp/message.ts";
+import { parseClientMessage, readableId } from "./mcp/message.ts";
 import { isTaskMethod, MRTR_METHODS, mirroredName, REMOVED_METHODS } from "./mcp/methods.ts";
 import { checkMirrored } from "./mcp/mirrored-headers.ts";
+import { notify } from "./notification.ts";
 import type { Gateway } from "./opened-gateway.ts";
 import { judgeParams, judgeRequest } from "./request-rules.ts";
 import { answer, repeat } from "./response.ts";
-import { rejection } from "./round-trip/rejection.ts";
-import { type KeptAnswer, recallResult } from "./round-trip/repeat.ts";
-import { allowedNow, isRevoked, openRetry, type Retry, redeem } from "./round-trip/retry.ts";
+import { allowedNow, openRetry, type Retry } from "./round-trip/retry.ts";
+import { spend } from "./round-trip/spend.ts";
 import type { Versions } from "./seen-lists.ts";
 import { listenedEdits, openTaskRequest, openTasks } from "./tasks/request.ts";
 import { modernHeaders } from "./upstream/credentials.ts";
@@ -151,48 +143,6 @@ function scanClient(body: Buffer, limits: Config["server"]["limits"]): JsonText 
   }
 }
 
-/** A notification goes up without a body coming back. Nothing in one can be answered, so state in one is refused. */
-async function notify(
-  gateway: Gateway,
-  journey: Journey,
-  reply: FastifyReply,
-  doc: JsonText,
-  message: NotificationMessage,
-  version: string,
-): Promise<void> {
-  for (const name of ["requestState", "inputResponses"]) {
-    if (doc.get(message.params, name) !== undefined)
-      throw new Refusal("invalid_request_state", "unsupported_method");
-  }
-  // Over HTTP a request is cancelled by closing its stream. An id in a message says nothing about whose request it is, and
-  // the server knows all callers by one credential.
-  if (message.method === "notifications/cancelled") {
-    await reply.code(202).send();
-    journey.finish({ outcome: "accepted" });
-    return;
-  }
-  journey.enter(gateway.limits, "request");
-  await journey.share();
-  const headers = modernHeaders(journey.headers, { method: message.method, target: undefined, version });
-  const response = await send(journey, {
-    method: "POST",
-    headers,
-    credential: await obtain(journey),
-    body: splice(doc.bytes, [
-      ...unofferedEdits(gateway.consents, doc, message.meta),
-      ...(journey.trace?.editsUp(doc, message.meta) ?? []),
-    ]),
-    openEnded: false,
-    release: undefined,
-  });
-  const { status } = response;
-  response.abort();
-  if (status === 401 || status === 403) throw new Refusal("upstream_unauthorized", `status_${status}`);
-  if (status >= 300) throw new Refusal("upstream_fault", `status_${status}`);
-  await reply.code(202).send();
-  journey.finish({ outcome: "accepted" });
-}
-
 /**
  * The rest of the request half: retry, redeem, send; then the answer.
  * @param judged what policy made of the request, and which policies may ask for consent. What it hides goes the way of an unknown name up
@@ -269,40 +219,4 @@ function noteRetry(journey: Journey, retry: Retry): void {
   if (retry.kind === "retry")
     Object.assign(journey.draft, auditChain(retry.claims), { answers: retry.answers });
   if (retry.kind === "reprompt") Object.assign(journey.draft, { state: "reprompted", cause: retry.fault });
-}
-
-/** A redeemed state, or the answer of the one run for its owner, who lost it and asks again. */
-type Spent = { readonly release: () => Promise<void> } | { readonly again: KeptAnswer };
-
-async function spend(gateway: Gateway, call: Call, claims: Claims): Promise<Spent> {
-  const { journey } = call;
-  if (journey.stopped !== undefined) throw journey.stopped;
-  try {
-    const release = await redeem(gateway.roundTrip, call, claims);
-    gateway.metrics.redemption("redeemed");
-    journey.draft.state = "redeemed";
-    journey.draft.replay = "first_use";
-    return { release };
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    gateway.metrics.redemption(error.detail);
-    journey.draft.replay = auditReplay(error);
-    const again = await recallFor(gateway, call, claims, error);
-    if (again === undefined) throw error;
-    return { again };
-  }
-}
-
-async function recallFor(
-  { repeats, roundTrip, metrics }: Gateway,
-  call: Call,
-  claims: Claims,
-  { code }: Refusal,
-): Promise<KeptAnswer | undefined> {
-  if (repeats === undefined || (code !== "already_redeemed" && code !== "outcome_unknown")) return undefined;
-  const again = await recallResult(repeats, roundTrip, call, claims);
-  // Revoked while the stores were waited for.
-  if (again !== undefined && isRevoked(roundTrip, call, claims)) throw rejection(call, "revoked");
-  metrics.result(again === undefined ? "not_found" : "returned");
-  return again;
 }

@@ -1,34 +1,30 @@
 /**
- * The listener: Fastify, paths, and the first two stages (framing, principal). Everything thrown below is mapped here, once.
+ * The listener: Fastify, paths, and the list of what happens to a request: arrival.ts (framing, principal), then gateway.ts or
+ * legacy.ts. Everything thrown below is mapped here, once.
  */
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage } from "node:http";
 import type { Server as TlsServer } from "node:https";
 import { isDeepStrictEqual } from "node:util";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { scopesByHeaders } from "../admission.ts";
-import { type AuditRecord, auditAddress, auditPrincipal } from "../audit/record.ts";
-import type { Route } from "../call.ts";
+import type { AuditRecord } from "../audit/record.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { Refusal } from "../errors.ts";
 import { serve } from "../gateway.ts";
-import type { Headers } from "../headers.ts";
 import type { InForce } from "../in-force.ts";
-import { Journey } from "../journey.ts";
+import type { Journey } from "../journey.ts";
 import { serveSession } from "../legacy.ts";
 import type { Log } from "../log.ts";
-import type { Gateway } from "../opened-gateway.ts";
 import { ToolErrorRejection } from "../round-trip/rejection.ts";
 import type { Settings } from "../settings.ts";
-import type { RequestTrace } from "../telemetry/request-trace.ts";
 import { KEY_SET_PATH } from "../upstream/assertion-keys.ts";
 import { logAccess } from "./access-log.ts";
+import { arrive, readHead } from "./arrival.ts";
 import { CLIENT_TIMEOUTS, type ClientTimeouts, Connections } from "./connections.ts";
 import { fromFramework, refuseBytes } from "./foreign-errors.ts";
-import { acceptsAnswers, checkMediaTypes, readHeaders, waitsForContinue } from "./framing.ts";
+import { waitsForContinue } from "./framing.ts";
 import { type ListenerTls, tlsOptions } from "./handshake.ts";
 import { isMetadataMethod, sendMetadata } from "./metadata.ts";
-import { checkHost, checkOrigin, preflightHeaders } from "./origin.ts";
+import { checkHost } from "./origin.ts";
 import { decodePath, pathOf, shapeOf } from "./paths.ts";
 import { readOut } from "./read-out.ts";
 import { asRefusal, errorAnswer, toolErrorBody } from "./respond.ts";
@@ -63,8 +59,6 @@ export interface Server {
 }
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-/** What a retry may hold beside its state and still be read from a caller who is over the limits. */
-const ROOM_BESIDE_STATE = 64 * 1024;
 /** After a doubt about framing nothing more is read from the connection. */
 const CLOSE = { connection: "close" };
 
@@ -111,8 +105,8 @@ export function buildServer(parts: ServerParts): Server {
     const route = request.is404
       ? undefined
       : (settings.routes.get(path) ?? settings.routes.get(decodePath(path)));
-    if (route !== undefined) return arrive(route, request, reply);
-    const headers = readHead(raw);
+    if (route !== undefined) return arrive({ inForce, underWay, connections }, route, request, reply);
+    const headers = readHead(connections, raw);
     const { signer } = settings;
     // Public keys, which servers ask for under whatever name they know the gateway by.
     if (path === KEY_SET_PATH && signer !== undefined && isMetadataMethod(request.method))
@@ -136,104 +130,6 @@ export function buildServer(parts: ServerParts): Server {
     }
     if (judgement) underWay.supersede();
   });
-
-  /** Stages 1 and 2: framing and principal. */
-  async function arrive(route: Route, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const lease = inForce.enter();
-    const { gateway, reach, peers, authenticator } = lease.settings;
-    const onClose = (): void => underWay.leave(journey);
-    const onOver = (): void => {
-      if (journey.trace !== undefined) endTrace(journey, journey.trace, request.raw, reply.raw.statusCode);
-      lease.end();
-    };
-    const journey = new Journey(randomUUID(), route, reply.raw, gateway, onClose, onOver);
-    underWay.enter(journey);
-    request.journey = journey;
-    Object.assign(journey.draft, auditAddress(request.ip));
-    reply.headers(journey.replyHeaders);
-    const headers = readHead(request.raw);
-    journey.headers = headers;
-    journey.trace?.readHeaders(headers);
-    checkHost(headers, reach, request.raw.url);
-    // Whoever stands in front may have judged the path as it was sent.
-    if (pathOf(request.raw.url ?? "") !== route.config.path) throw new Refusal("not_found", "path_spelling");
-    reply.headers(checkOrigin(headers, reach));
-    if (underWay.draining) throw new Refusal("shutting_down", "draining", { headers: CLOSE });
-    if (request.method === "OPTIONS" && headers.has("access-control-request-method")) {
-      await reply.code(204).headers(preflightHeaders(headers)).send();
-      journey.finish({ outcome: "preflight" });
-      return;
-    }
-    const session =
-      route.config.legacy === "pass" && (request.method === "GET" || request.method === "DELETE");
-    if (request.method !== "POST" && !session) {
-      throw new Refusal("method_not_allowed", "http_method", { headers: { allow: "POST" } });
-    }
-    // Before any work that a flood could make expensive.
-    if (gateway.load.shedding) throw new Refusal("overloaded", "event_loop");
-    if (request.method === "POST") {
-      checkMediaTypes(headers);
-      if (!acceptsAnswers(headers)) {
-        const refuse = (): Refusal => new Refusal("not_acceptable", "accept");
-        journey.judge([{ rule: "http/accept", detail: "accept" }], refuse);
-      }
-    }
-    const { rawHeaders, socket } = request.raw;
-    const { metadataUrl } = route;
-    const address = socket.remoteAddress ?? "";
-    const handshake = connections.handshakeOf(socket);
-    const peer = peers.of({ rawHeaders, headers, address, handshake, metadataUrl });
-    const { principal, kind, confirmedBy } = await authenticator.authenticate(
-      { headers, method: request.method, peer },
-      {
-        ...{ url: route.resource, audiences: route.config.audiences, metadataUrl: route.metadataUrl },
-        ...route.config.authentication,
-        startScopes: route.startScopes,
-        furtherScopes: (principal) => scopesByHeaders(gateway.authorizer, principal, headers),
-      },
-    );
-    journey.principal = principal;
-    journey.draft.principal = auditPrincipal(principal);
-    journey.allowance = gateway.allowances.of(route.limits, route.config.path, principal, request.ip);
-    if (kind !== undefined) journey.draft.authenticatedBy = kind;
-    if (confirmedBy !== undefined) journey.draft.confirmedBy = confirmedBy;
-    // Before the body: what waits in memory is bounded by the places, not by what clients care to send.
-    journey.enter(gateway.limits, request.method === "GET" ? "stream" : "body");
-    if (request.method !== "POST") return;
-    checkAllowedBody(journey, gateway);
-    inviteBody(headers, reply, gateway.config.server.limits.body);
-  }
-
-  /**
-   * The header list, of a connection on which all was in order so far. Synchronous: what is pipelined behind a request is
-   * parsed before that request is answered.
-   */
-  function readHead(request: IncomingMessage): Headers {
-    const { socket } = request;
-    if (connections.isSpoiled(socket)) throw new Refusal("malformed_http", "chunk_line", { headers: CLOSE });
-    try {
-      return readHeaders(request);
-    } catch (error) {
-      if (error instanceof Refusal && error.headers["connection"] === "close") connections.spoil(socket);
-      throw error;
-    }
-  }
-
-  /** Of a caller who is over the limits, only what can be a retry is still read. @throws Refusal `rate_limited` */
-  function checkAllowedBody(journey: Journey, { roundTrip }: Gateway): void {
-    const announced = journey.headers.get("content-length");
-    const bytes = announced === undefined ? undefined : Number(announced);
-    journey.checkBody(bytes, roundTrip.maxTokenBytes + ROOM_BESIDE_STATE);
-  }
-
-  /** Asks for the body of a request that has passed all that can be judged without it (RFC 9110 section 10.1.1). */
-  function inviteBody(headers: Headers, reply: FastifyReply, most: number): void {
-    if (Number(headers.get("content-length") ?? 0) > most) {
-      throw new Refusal("body_too_large", "body", { headers: CLOSE });
-    }
-    // Where it is not asked for, Node closes the connection: what comes next may be the body or not.
-    if (waitsForContinue(reply.request.raw, headers)) reply.raw.writeContinue();
-  }
 
   /** The other stages, in gateway.ts and legacy.ts. */
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -304,14 +200,6 @@ export function buildServer(parts: ServerParts): Server {
     },
     cut: () => underWay.cut(),
   };
-}
-
-/** Exports what is recorded of a request that is over. */
-function endTrace(journey: Journey, trace: RequestTrace, raw: IncomingMessage, status: number): void {
-  const { record, id, route } = journey;
-  if (record === undefined) return;
-  const http = { method: raw.method ?? "", status, version: raw.httpVersion };
-  trace.end({ record, id, upstream: new URL(route.config.upstream.url), http });
 }
 
 /** What the listener speaks TLS with, if it does. */

@@ -1,6 +1,12 @@
 /** What all reports say in the same way: verdicts, the conclusion, what could not be tried and why, exchanges in a line. Pure. */
 import type { Verdict } from "../check.ts";
-import { type RecordedExchange, type RecordedResult, type ReviewRecord, VERDICTS } from "../record.ts";
+import {
+  type RecordedCall,
+  type RecordedExchange,
+  type RecordedResult,
+  type ReviewRecord,
+  VERDICTS,
+} from "../record.ts";
 import { MAX_NAME, shown } from "./text.ts";
 
 /** A sign and a word for each verdict; never one without the other. */
@@ -55,21 +61,46 @@ export function grouped<Result extends Pick<RecordedResult, "verdict">>(
   })).filter(({ results }) => results.length > 0);
 }
 
+/** A call, or the endpoint, with what was found on it. */
+export interface Part<Result> {
+  /** Undefined of the endpoint as a whole. */
+  readonly name: string | undefined;
+  /** Undefined of the endpoint, and of a call that the record does not hold. */
+  readonly call: RecordedCall | undefined;
+  readonly results: readonly Result[];
+}
+
+/** Results by call, in the order of the calls, the endpoint last; every result is in one part. */
+export function partsOf<Result extends { readonly call?: string }>(
+  calls: readonly RecordedCall[],
+  results: readonly Result[],
+): readonly Part<Result>[] {
+  const names = new Set([...calls.map(({ name }) => name), ...results.flatMap(({ call }) => call ?? [])]);
+  const parts: Part<Result>[] = [...names].map((name) => ({
+    name,
+    call: calls.find((call) => call.name === name),
+    results: results.filter(({ call }) => call === name),
+  }));
+  const rest = results.filter(({ call }) => call === undefined);
+  return rest.length === 0 ? parts : [...parts, { name: undefined, call: undefined, results: rest }];
+}
+
 /** Why something was not tried, and all that was not tried for this reason. */
-export interface Untried {
+export interface Untried<Result> {
   readonly verdict: "inconclusive" | "not_applicable";
   readonly words: string;
-  readonly results: readonly RecordedResult[];
+  readonly results: readonly Result[];
 }
 
 /** What the reviewer cannot vouch for, by reason; inconclusive ones first. */
-export function untriedOf({ results }: Pick<ReviewRecord, "results">): readonly Untried[] {
+export function untriedOf<Result extends Pick<RecordedResult, "verdict" | "words">>(
+  results: readonly Result[],
+): readonly Untried<Result>[] {
   return (["inconclusive", "not_applicable"] as const).flatMap((verdict) => {
-    const reasons = new Map<string, RecordedResult[]>();
-    for (const result of results)
-      if (result.verdict === verdict)
-        reasons.set(result.words, [...(reasons.get(result.words) ?? []), result]);
-    return [...reasons].map(([words, results]) => ({ verdict, words, results }));
+    const those = results.filter((result) => result.verdict === verdict);
+    return [...Map.groupBy(those, ({ words }) => words)].map(([words, results]) => ({
+      ...{ verdict, words, results },
+    }));
   });
 }
 

@@ -4,7 +4,7 @@
  */
 import type { RecordedCall, RecordedExchange } from "../record.ts";
 import { code, element, joined, type Markup, text } from "./html-elements.ts";
-import { MAX_NAME, shown, wrapped } from "./text.ts";
+import { briefly, MAX_NAME, shown, wrapped } from "./text.ts";
 
 type Step = RecordedCall["map"][number];
 
@@ -18,7 +18,8 @@ interface Arrow {
 }
 
 const LINE = 18;
-const COLUMNS = 36;
+/** As many as stand between the lifelines on the narrowest phone. */
+const COLUMNS = 32;
 /** Of one arrow; a form can have many fields. */
 const MAX_NOTES = 8;
 const MAX_LINES = 3;
@@ -66,12 +67,12 @@ export function diagramOf(call: RecordedCall, exchanges: ReadonlyMap<number, Rec
 
 function arrowsOf(step: Step, call: RecordedCall, exchanges: ReadonlyMap<number, RecordedExchange>): Arrow[] {
   const ms = exchanges.get(step.exchange)?.ms;
-  const answered = (step.answers ?? []).map(({ key, action }) => `${shown(key, 60)}: ${action}`);
+  const answered = (step.answers ?? []).map(({ key, action }) => `${briefly(key, 60)}: ${action}`);
   return [
     {
       to: "endpoint",
       tone: "plain",
-      title: step.kind === "call" ? `${call.method} ${shown(call.target, 80)}` : "retry with answers",
+      title: step.kind === "call" ? `${call.method} ${briefly(call.target, 80)}` : "retry with answers",
       notes: step.kind === "call" ? ["first call"] : answered,
       number: step.exchange,
     },
@@ -80,12 +81,13 @@ function arrowsOf(step: Step, call: RecordedCall, exchanges: ReadonlyMap<number,
       tone: TONES[step.ends],
       title: ENDS[step.ends],
       notes: [
-        ...(step.questions ?? []).map(({ key, kind, fields }) => {
-          const shape = (fields ?? []).map(
-            ({ name, type, required }) => `${shown(name, 40)}${required ? "" : "?"}: ${shown(type, 24)}`,
-          );
-          return `${kind} ${shown(key, 60)}${fields === undefined ? "" : ` { ${shape.join(", ")} }`}`;
-        }),
+        ...(step.questions ?? []).flatMap(({ key, kind, fields = [] }) => [
+          `${kind} ${briefly(key, 60)}`,
+          ...fields.map(
+            ({ name, type, required }) =>
+              `${briefly(name, 40)}: ${briefly(type, 24)}${required ? "" : ", optional"}`,
+          ),
+        ]),
         ...(step.state === undefined ? [] : [step.state ? "with a requestState" : "without a requestState"]),
         ...(ms === undefined ? [] : [`after ${Math.round(ms)} ms`]),
       ],
@@ -126,9 +128,9 @@ function drawn(
   { to, tone, title, notes, number }: Arrow,
   top: number,
 ): { readonly markup: Markup; readonly height: number } {
-  const titles = limited(wrapped(`${number}  ${title}`, COLUMNS), MAX_LINES);
+  const titles = limited(wrapped(to === "endpoint" ? `#${number} ${title}` : title, COLUMNS), MAX_LINES);
   const small = limited(
-    notes.flatMap((note) => limited(wrapped(note, COLUMNS + 4), MAX_LINES)),
+    notes.flatMap((note) => limited(wrapped(note, COLUMNS + 1), MAX_LINES)),
     MAX_NOTES,
   );
   const at = top + titles.length * LINE;

@@ -4,14 +4,18 @@ import { receivedWords, SAID, sentWords } from "./findings.ts";
 import { code, element, joined, type Markup, text, value } from "./html-elements.ts";
 import { MAX_NAME, shown, shownJson } from "./text.ts";
 
-/** A sign and a word, never a colour alone. */
-export const badge = (verdict: RecordedResult["verdict"]): Markup =>
+/** A sign and a word, never a colour alone; with how many, if it is said. */
+export const badge = (verdict: RecordedResult["verdict"], count?: number): Markup =>
   element(
     "span",
     { class: `badge ${verdict}` },
     element("span", { "aria-hidden": "true" }, text(SAID[verdict].sign)),
-    text(` ${SAID[verdict].word}`),
+    text(` ${count === undefined ? "" : `${count} `}${SAID[verdict].word}`),
   );
+
+/** The heading of a part. */
+export const partName = (name: string | undefined): Markup =>
+  name === undefined ? text("The endpoint as a whole") : value(shown(name, MAX_NAME));
 
 /** A link to a result. */
 export const linkTo = (at: number, inner: Markup): Markup =>

@@ -57,16 +57,19 @@ code, pre { font-family: var(--mono); font-size: 0.85em; }
 .found.fail { border-left: 6px solid var(--bad); }
 .found.warn { border-left: 6px solid var(--waits); }
 .found.untried { border-left: 6px solid var(--open); }
+.calls li { display: flex; flex-wrap: wrap; gap: 0 0.9rem; align-items: baseline; }
+.calls li > :first-child { flex: 1 1 12rem; min-width: 0; }
 .about ul { margin: 0; padding-left: 1.1rem; }
 .call { margin-top: 3rem; padding-top: 1.6rem; border-top: 2px solid var(--text); }
 dl > div { display: grid; grid-template-columns: minmax(6rem, 10rem) minmax(0, 1fr); gap: 0 1rem; padding: 0.12rem 0; }
 dt { color: var(--quiet); }
 dd { margin: 0; }
 .diagram { margin: 1.2rem 0 1.6rem; padding: 1rem 1.2rem; max-width: 40rem; background: var(--raised); border-radius: 8px; }
-.diagram svg { display: block; overflow: visible; }
-.diagram text { fill: var(--text); font-size: 13px; unicode-bidi: isolate; }
-.diagram .lane, .diagram .title { font-weight: 600; }
-.diagram .note { fill: var(--quiet); font-size: 12px; }
+.diagram > svg { display: block; overflow: hidden; }
+.diagram text { fill: var(--text); font: 12px var(--mono); unicode-bidi: isolate; }
+.diagram .lane { font: 600 13px system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
+.diagram .title { font-weight: 600; }
+.diagram .note { fill: var(--quiet); font-size: 11.5px; }
 .life { stroke: var(--edge); stroke-width: 1.5; stroke-dasharray: 3 4; }
 .arrow { stroke: var(--text); stroke-width: 1.75; }
 .head { fill: var(--text); }
@@ -85,7 +88,7 @@ figcaption { color: var(--quiet); font-size: 0.85rem; margin-top: 0.6rem; }
 .result.warn { border-left-color: var(--waits); }
 .result.not_applicable { border-left-color: var(--none); }
 .result.pass { border-left-color: var(--good); }
-.result:target { outline: 3px solid var(--link); outline-offset: 2px; }
+.result:target, details:target, .call:target > h2 { outline: 3px solid var(--link); outline-offset: 2px; }
 .result .badge { margin-right: 0.3rem; }
 .id { margin: 0; color: var(--quiet); }
 .result dl { font-size: 0.9rem; margin: 0.6rem 0 0; }
@@ -103,7 +106,8 @@ summary.line { cursor: pointer; }
 .line > .number { grid-column: 2; grid-row: 1; color: var(--quiet); font-variant-numeric: tabular-nums; }
 .label { font-weight: 600; }
 .way { color: var(--quiet); font-size: 0.85rem; margin: 0.5rem 0 0.2rem; }
-.line .way { display: inline-block; width: 2.4rem; }
+.line .way { display: inline-block; width: 2.6rem; margin: 0; }
+.label { margin-bottom: 0.1rem; }
 details > :not(summary) { margin-left: 1rem; }
 pre { background: var(--raised); border-left: 3px solid var(--edge); padding: 0.6rem 0.8rem; white-space: pre-wrap; margin: 0.3rem 0 0.5rem; unicode-bidi: plaintext; }
 pre.headers { color: var(--quiet); background: none; padding: 0.1rem 0.8rem; border-left-color: var(--line); }
@@ -112,8 +116,9 @@ footer { margin-top: 3rem; border-top: 1px solid var(--line); color: var(--quiet
   body { padding: 0 0.8rem 3rem; }
   h1 { font-size: 1.2rem; }
   .counts { grid-template-columns: repeat(2, 1fr); gap: 0.4rem; }
-  .counts li { display: flex; gap: 0.5rem; align-items: baseline; border-top-width: 1px; border-left: 4px solid currentColor; padding: 0.3rem 0.6rem; }
+  .counts li { display: flex; gap: 0.5rem; align-items: baseline; border-top: 1px solid var(--line); border-left: 4px solid currentColor; padding: 0.3rem 0.6rem; }
   .counts .zero { border-left-color: var(--line); }
+  .calls li > :first-child { flex-basis: 100%; }
   .counts strong { font-size: 1.2rem; }
   .conclusion, .found, .about, .result { padding: 0.7rem 0.8rem; }
   .diagram { padding: 0.8rem 0.6rem; }

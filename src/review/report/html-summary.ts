@@ -1,9 +1,9 @@
 /** The top of the HTML report: conclusion, counts, what failed, what could not be established and why, warnings, and how it was reviewed. Pure. */
 import type { Verdict } from "../check.ts";
 import { type RecordedResult, type ReviewRecord, VERDICTS } from "../record.ts";
-import { conclusionOf, factsOf, placeOf, SAID, untriedOf } from "./findings.ts";
+import { conclusionOf, factsOf, grouped, partsOf, placeOf, SAID, untriedOf } from "./findings.ts";
 import { code, element, facts, joined, type Markup, text, value } from "./html-elements.ts";
-import { badge, linkTo } from "./html-results.ts";
+import { badge, linkTo, partName } from "./html-results.ts";
 import { shown } from "./text.ts";
 
 /** A result with its place among all, which its anchor is made of. */
@@ -41,6 +41,7 @@ export function summary(record: ReviewRecord, results: readonly Indexed[]): Mark
         ),
       ),
     ),
+    contents(record, results),
     found(results, "fail", "What failed"),
     untried(record, results),
     found(results, "warn", "What to look at"),
@@ -63,6 +64,29 @@ export function summary(record: ReviewRecord, results: readonly Indexed[]): Mark
               ] as const,
             ]),
       ]),
+    ),
+  );
+}
+
+/** The way into the parts, with how each of them did. */
+function contents({ calls }: ReviewRecord, results: readonly Indexed[]): Markup {
+  const parts = partsOf(calls, results);
+  if (parts.length < 2) return joined([]);
+  return element(
+    "nav",
+    { class: "found calls", "aria-labelledby": "calls" },
+    element("h3", { id: "calls" }, text("Calls")),
+    element(
+      "ul",
+      {},
+      ...parts.map(({ name, results: those }, at) =>
+        element(
+          "li",
+          {},
+          element("span", {}, element("a", { href: `#part-${at + 1}` }, partName(name))),
+          ...grouped(those).map(({ verdict, results: one }) => badge(verdict, one.length)),
+        ),
+      ),
     ),
   );
 }
@@ -93,7 +117,7 @@ function found(results: readonly Indexed[], verdict: Verdict, heading: string): 
 
 /** As visible as failures: nobody vouches for what stands here. */
 function untried(record: ReviewRecord, results: readonly Indexed[]): Markup {
-  const reasons = untriedOf({ results });
+  const reasons = untriedOf(results);
   const heading = element("h3", {}, text("What could not be established, and why"));
   if (reasons.length === 0)
     return element(
@@ -128,14 +152,9 @@ function untried(record: ReviewRecord, results: readonly Indexed[]): Markup {
             { class: "those" },
             ...those.flatMap((result, place) => [
               text(place === 0 ? "" : ", "),
-              linkTo(
-                (result as Indexed).at,
-                joined([
-                  code(result.check),
-                  text(" "),
-                  element("span", { class: "quiet" }, value(placeOf(result))),
-                ]),
-              ),
+              linkTo(result.at, code(result.check)),
+              text(" "),
+              element("span", { class: "quiet" }, value(placeOf(result))),
             ]),
           ),
         ),

@@ -3,10 +3,10 @@
  * visible. The conclusion and what could not be tried come first, then each call with its diagram and its checks. Pure.
  */
 import type { RecordedCall, ReviewRecord } from "../record.ts";
-import { conclusionOf, exchangesOf, grouped, SAID } from "./findings.ts";
+import { conclusionOf, exchangesOf, grouped, partsOf, SAID } from "./findings.ts";
 import { diagramOf } from "./html-diagram.ts";
 import { code, element, facts, joined, type Markup, styleOf, text, value } from "./html-elements.ts";
-import { resultArticle } from "./html-results.ts";
+import { partName, resultArticle } from "./html-results.ts";
 import { SHEET } from "./html-style.ts";
 import { type Indexed, summary } from "./html-summary.ts";
 import { MAX_NAME, shown } from "./text.ts";
@@ -42,7 +42,7 @@ export function htmlReport(record: ReviewRecord): string {
       ),
       element("h1", {}, value(shown(record.endpoint, 300))),
     ),
-    element("main", {}, summary(record, indexed), calls(record, indexed)),
+    element("main", {}, summary(record, indexed), parts(record, indexed)),
     element(
       "footer",
       {},
@@ -58,41 +58,27 @@ export function htmlReport(record: ReviewRecord): string {
   return `<!doctype html>\n${element("html", { lang: "en" }, head, body)}\n`;
 }
 
-function calls(record: ReviewRecord, results: readonly Indexed[]): Markup {
-  const named = new Set(record.calls.map(({ name }) => name));
+function parts(record: ReviewRecord, results: readonly Indexed[]): Markup {
   const printed = new Set<number>();
-  const parts = record.calls.map((call) =>
-    element(
-      "section",
-      { class: "call" },
-      callHead(record, call),
-      checks(
-        record,
-        results.filter((result) => result.call === call.name),
-        printed,
+  return joined(
+    partsOf(record.calls, results).map(({ name, call, results: those }, at) =>
+      element(
+        "section",
+        { class: "call", id: `part-${at + 1}` },
+        element("h2", {}, partName(name)),
+        call === undefined ? joined([]) : aboutCall(record, call),
+        checks(record, those, printed),
       ),
     ),
   );
-  const others = results.filter(({ call }) => call === undefined || !named.has(call));
-  if (others.length === 0) return joined(parts);
-  return joined([
-    ...parts,
-    element(
-      "section",
-      { class: "call" },
-      element("h2", {}, text("The endpoint as a whole")),
-      checks(record, others, printed),
-    ),
-  ]);
 }
 
-function callHead(record: ReviewRecord, call: RecordedCall): Markup {
+function aboutCall(record: ReviewRecord, call: RecordedCall): Markup {
   const said = (content: string | undefined): Markup =>
     content === undefined
       ? element("span", { class: "quiet" }, text("not said in the plan"))
       : value(shown(content));
   return joined([
-    element("h2", {}, value(shown(call.name, MAX_NAME))),
     facts([
       ["Call", joined([code(call.method), text(" "), code(shown(call.target, MAX_NAME))])],
       ["Consent surface", said(call.consentSurface)],

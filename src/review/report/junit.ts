@@ -4,7 +4,7 @@
  * Jenkins xUnit plugin.
  */
 import type { RecordedResult, ReviewRecord } from "../record.ts";
-import { exchangesOf, factsOf, receivedWords, sentWords } from "./findings.ts";
+import { exchangesOf, factsOf, partsOf, receivedWords, sentWords } from "./findings.ts";
 import { escaped, MAX_NAME, shown } from "./text.ts";
 
 interface Suite {
@@ -16,19 +16,9 @@ interface Suite {
 
 /** The report. A review without any result gets one that is an error: an empty report would look like a pass. */
 export function junitReport(record: ReviewRecord): string {
-  const ofEndpoint = record.results.filter(({ call }) => call === undefined);
-  const named = record.calls.map(({ name }) => name);
-  const others = [...new Set(record.results.flatMap(({ call }) => call ?? []))].filter(
-    (name) => !named.includes(name),
-  );
   const suites = [
-    ...(ofEndpoint.length === 0 ? [] : [suiteOf(record, "endpoint", ofEndpoint)]),
-    ...[...named, ...others].map((name) =>
-      suiteOf(
-        record,
-        `call ${shown(name, MAX_NAME)}`,
-        record.results.filter(({ call }) => call === name),
-      ),
+    ...partsOf(record.calls, record.results).map(({ name, results }) =>
+      suiteOf(record, name === undefined ? "endpoint" : `call ${shown(name, MAX_NAME)}`, results),
     ),
     ...(record.results.length === 0 ? [NOTHING] : []),
   ];

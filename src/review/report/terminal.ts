@@ -72,7 +72,7 @@ type Paint = ReturnType<typeof painter>;
 
 /** Here and not only below, since nobody can vouch for what was not tried. */
 function untriedLines(record: ReviewRecord, columns: number, paint: Paint): string[] {
-  const untried = untriedOf(record);
+  const untried = untriedOf(record.results);
   if (untried.length === 0) return [];
   const lines = ["", paint("Not established, and why", "bold")];
   for (const { verdict, words, results } of untried) {

@@ -24,6 +24,12 @@ export function shown(text: string, most: number = MAX_SENTENCE): string {
   return `${head.replace(UNSHOWN, numbered)}${rest}`;
 }
 
+/** As `shown`, for places where there is no room to say how much is missing. */
+export function briefly(text: string, most: number): string {
+  const [head, rest] = cut(text, most);
+  return `${head.replace(UNSHOWN, numbered)}${rest === "" ? "" : "…"}`;
+}
+
 /** A JSON value over several lines, each as of `shown`. @param value anything that `JSON.parse` can give */
 export function shownJson(value: unknown, most: number = MAX_MESSAGE): string {
   const indent = isDeep(value, MAX_INDENTED_DEPTH) ? undefined : 2;
@@ -56,20 +62,41 @@ export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
-/** Lines of at most so many characters, broken at blanks, else where they end. @param text of one line */
+/** Letters from here on are mostly drawn twice as wide as others, where all are drawn alike. */
+const FIRST_WIDE = 0x1100;
+
+function widthOf(text: string): number {
+  let width = 0;
+  for (const character of text) width += (character.codePointAt(0) ?? 0) < FIRST_WIDE ? 1 : 2;
+  return width;
+}
+
+/** Lines of at most so many columns, broken at blanks, else where they end. @param text of one line */
 export function wrapped(text: string, columns: number): readonly string[] {
   const lines: string[] = [];
   let line = "";
+  let width = 0;
+  const end = (): void => {
+    lines.push(line);
+    line = "";
+    width = 0;
+  };
   for (const word of text.split(" ")) {
-    const joined = line === "" ? word : `${line} ${word}`;
-    if (joined.length <= columns) {
-      line = joined;
+    const wide = widthOf(word);
+    if (line !== "" && width + 1 + wide > columns) end();
+    const blank = line === "" ? "" : " ";
+    if (width + blank.length + wide <= columns) {
+      line += blank + word;
+      width += blank.length + wide;
       continue;
     }
-    if (line !== "") lines.push(line);
-    const characters = Array.from(word);
-    while (characters.length > columns) lines.push(characters.splice(0, columns).join(""));
-    line = characters.join("");
+    for (const character of word) {
+      const one = widthOf(character);
+      if (width + one > columns) end();
+      line += character;
+      width += one;
+    }
   }
-  return [...lines, line];
+  end();
+  return lines;
 }

@@ -27,12 +27,15 @@ const TOO_MUCH = [
   "contains",
 ];
 
+/** Which of two examples that differ where the schema leaves a choice. */
+export type Variant = "one" | "other";
+
 /**
  * An object with the required members only.
  * @param schema untrusted
  * @returns undefined where none can be made for certain
  */
-export function exampleObject(schema: unknown, depth = 0): Json | undefined {
+export function exampleObject(schema: unknown, variant: Variant = "one", depth = 0): Json | undefined {
   if (!isObject(schema) || TOO_MUCH.some((word) => own(schema, word) !== undefined)) return undefined;
   if (own(schema, "anyOf") !== undefined || own(schema, "oneOf") !== undefined) return undefined;
   const properties = own(schema, "properties") ?? {};
@@ -40,7 +43,8 @@ export function exampleObject(schema: unknown, depth = 0): Json | undefined {
   if (!isObject(properties) || !Array.isArray(required)) return undefined;
   const made: [string, unknown][] = [];
   for (const name of required) {
-    const value = typeof name === "string" ? exampleValue(own(properties, name), depth + 1) : undefined;
+    const value =
+      typeof name === "string" ? exampleValue(own(properties, name), variant, depth + 1) : undefined;
     if (value === undefined) return undefined;
     made.push([String(name), value]);
   }
@@ -48,12 +52,14 @@ export function exampleObject(schema: unknown, depth = 0): Json | undefined {
 }
 
 /** One value. `undefined` where none can be made for certain. */
-export function exampleValue(schema: unknown, depth = 0): unknown {
+export function exampleValue(schema: unknown, variant: Variant = "one", depth = 0): unknown {
   if (!isObject(schema) || depth > MAX_DEPTH || TOO_MUCH.some((word) => own(schema, word) !== undefined))
     return undefined;
-  for (const word of ["const", "default"]) if (own(schema, word) !== undefined) return own(schema, word);
+  if (own(schema, "const") !== undefined) return own(schema, "const");
+  const preset = own(schema, "default");
+  if (preset !== undefined && variant === "one") return preset;
   const options = own(schema, "enum");
-  if (Array.isArray(options)) return options[0];
+  if (Array.isArray(options)) return (variant === "other" ? options[1] : undefined) ?? options[0];
   const titled = own(schema, "oneOf") ?? own(schema, "anyOf");
   if (titled !== undefined) {
     const [first] = Array.isArray(titled) ? (titled as unknown[]) : [];
@@ -61,25 +67,26 @@ export function exampleValue(schema: unknown, depth = 0): unknown {
   }
   switch (own(schema, "type")) {
     case "string":
-      return exampleText(schema);
+      return exampleText(schema, variant);
     case "boolean":
-      return true;
+      return variant === "one";
     case "integer":
     case "number":
-      return exampleNumber(schema);
+      return exampleNumber(schema, variant);
     case "array":
-      return exampleList(schema, depth);
+      return exampleList(schema, variant, depth);
     case "object":
-      return exampleObject(schema, depth);
+      return exampleObject(schema, variant, depth);
     default:
       return undefined;
   }
 }
 
-function exampleText(schema: Json): string | undefined {
+function exampleText(schema: Json, variant: Variant): string | undefined {
   if (own(schema, "pattern") !== undefined) return undefined;
   const [format, least, most] = [own(schema, "format"), own(schema, "minLength"), own(schema, "maxLength")];
-  const text = format === undefined ? "review" : FORMATS.get(String(format));
+  const plain = variant === "one" ? "review" : "another review";
+  const text = format === undefined ? plain : FORMATS.get(String(format));
   if (text === undefined) return undefined;
   const min = typeof least === "number" ? least : 0;
   const max = typeof most === "number" ? most : MAX_TEXT;
@@ -88,16 +95,16 @@ function exampleText(schema: Json): string | undefined {
   return text.padEnd(min, "x").slice(0, max);
 }
 
-function exampleNumber(schema: Json): number | undefined {
+function exampleNumber(schema: Json, variant: Variant): number | undefined {
   for (const word of ["exclusiveMinimum", "exclusiveMaximum", "multipleOf"])
     if (own(schema, word) !== undefined) return undefined;
   const [least, most] = [own(schema, "minimum"), own(schema, "maximum")];
   const min = typeof least === "number" ? Math.ceil(least) : Number.NEGATIVE_INFINITY;
   const max = typeof most === "number" ? Math.floor(most) : Number.POSITIVE_INFINITY;
-  return min > max ? undefined : Math.min(Math.max(1, min), max);
+  return min > max ? undefined : Math.min(Math.max(1, min) + (variant === "other" ? 1 : 0), max);
 }
 
-function exampleList(schema: Json, depth: number): unknown[] | undefined {
+function exampleList(schema: Json, variant: Variant, depth: number): unknown[] | undefined {
   const least = own(schema, "minItems");
   const count = typeof least === "number" ? least : 0;
   if (count === 0) return [];
@@ -106,6 +113,6 @@ function exampleList(schema: Json, depth: number): unknown[] | undefined {
   const options = isObject(items) ? own(items, "enum") : undefined;
   // The options of a list of choices are given once each.
   if (Array.isArray(options)) return options.length < count ? undefined : options.slice(0, count);
-  const item = exampleValue(items, depth + 1);
+  const item = exampleValue(items, variant, depth + 1);
   return item === undefined ? undefined : Array.from({ length: count }, () => item);
 }

@@ -34,3 +34,37 @@ export interface PlannedCall {
   readonly dataSensitivity: string | undefined;
   readonly sideEffects: string | undefined;
 }
+
+/** The read-only call that effects are looked for with. */
+export interface PlannedProbe {
+  readonly method: PlannedCall["method"];
+  readonly target: string;
+  readonly arguments: Json;
+}
+
+/** What a review may take. */
+export interface PlannedLimits {
+  /** In all. */
+  readonly requests: number;
+  readonly perSecond: number;
+  /** For one answer. */
+  readonly timeoutMs: number;
+  /** The longest single wait for an expiry; 0 is none. */
+  readonly waitMs: number;
+}
+
+/** A whole plan. Secret where it holds tokens; those are never shown. */
+export interface Plan {
+  /** Where it comes from. */
+  readonly source: "file" | "discovery";
+  readonly endpoint: string;
+  /** PEM of the authority of the server's certificate. */
+  readonly ca: string | undefined;
+  /** Bearer tokens. */
+  readonly tokens: { readonly first: string | undefined; readonly second: string | undefined };
+  /** Whether somebody else can be tried: a second token that is not the first one. */
+  readonly hasSecond: boolean;
+  readonly calls: readonly PlannedCall[];
+  readonly probe: PlannedProbe | undefined;
+  readonly limits: PlannedLimits;
+}

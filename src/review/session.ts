@@ -9,7 +9,7 @@ import { CAPABILITIES, writeRequest } from "./requests.ts";
 import type { Wire } from "./wire.ts";
 
 /** Rounds that an honest client answers at most where the plan does not say it. */
-const MAX_ROUNDS = 10;
+export const MAX_ROUNDS = 10;
 
 /** What a session stands on. */
 export interface SessionOptions {

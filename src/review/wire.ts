@@ -18,6 +18,9 @@ import { type Head, MAX_ANSWER_BYTES, readResponse } from "./reading.ts";
 /** Longest time for the first byte of a connection. */
 const CONNECT_MS = 10_000;
 
+/** Bytes of all answers together: they are kept until the review is over. */
+const MAX_KEPT_BYTES = 256 * 1_048_576;
+
 /** Where, as whom, and how much at most. */
 export interface WireOptions {
   readonly url: string;
@@ -83,10 +86,12 @@ export function openWire(options: WireOptions): Wire {
   const pace = createPace(options.perSecond, clock, signal);
   const exchanges: Exchange[] = [];
   let sent = 0;
+  let kept = 0;
 
   async function send({ label, caller, message, headers, cutAfterMs }: Outgoing): Promise<Exchange> {
     if (sent >= options.requests)
       throw new Inconclusive(`the ${options.requests} requests that this review may send are used up`);
+    if (kept >= MAX_KEPT_BYTES) throw new Inconclusive("the server has sent more than this review keeps");
     sent += 1;
     const number = sent;
     await pace();
@@ -133,7 +138,10 @@ export function openWire(options: WireOptions): Wire {
         body: cutAfterMs === undefined ? body : Readable.from(thenCall(body, cutSoon)),
       });
       head = { status: response.statusCode, headers: plainHeaders(response.headers) };
-      return await read(response.body, head, message["id"]);
+      const count = (bytes: number): void => {
+        kept += bytes;
+      };
+      return await read(response.body, head, message["id"], count);
     } catch (error) {
       signal.throwIfAborted();
       return told(error, head, { cut: cut.signal.aborted, late: limit.aborted });
@@ -162,8 +170,13 @@ function plainHeaders(
   );
 }
 
-/** The one response in the body, whatever its form. Leaving early closes the connection. */
-async function read(body: AsyncIterable<Uint8Array>, head: Head, id: unknown): Promise<Received> {
+/** The one response in the body, whatever its form. Leaving early closes the connection. @param count is told of what came */
+async function read(
+  body: AsyncIterable<Uint8Array>,
+  head: Head,
+  id: unknown,
+  count: (bytes: number) => void,
+): Promise<Received> {
   const type = (head.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
   const found: Received[] = [];
   if (type === "text/event-stream") {
@@ -175,6 +188,7 @@ async function read(body: AsyncIterable<Uint8Array>, head: Head, id: unknown): P
       },
     });
     for await (const chunk of body) {
+      count(chunk.length);
       parser.feed(chunk);
       const [first] = found;
       if (first !== undefined) return first;
@@ -185,6 +199,7 @@ async function read(body: AsyncIterable<Uint8Array>, head: Head, id: unknown): P
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
+    count(chunk.length);
     if (bytes > MAX_ANSWER_BYTES) throw new EventStreamError("event_too_large");
     chunks.push(chunk);
   }

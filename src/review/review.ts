@@ -1,0 +1,246 @@
+/**
+ * A review: each call's round trip is mapped, then every check is tried on it, one after the other. Whatever stops it, what was done
+ * is in the record, and what was not is inconclusive there.
+ */
+
+import { withoutQuery } from "../log.ts";
+import { MODERN_VERSION } from "../mcp/era.ts";
+import { type Check, type Finding, Inconclusive, NotAllowed } from "./check.ts";
+import { type Listing, listedOf } from "./discovery.ts";
+import { type Exchange, isAsking, isDone } from "./exchange.ts";
+import type { Clock } from "./pace.ts";
+import { checkPermitted } from "./permits.ts";
+import type { Plan, PlannedCall } from "./plan.ts";
+import type { RecordedCall, RecordedResult, ReviewRecord } from "./record.ts";
+import { recordedCall, recordedResult } from "./recording.ts";
+import { createRedaction } from "./redaction.ts";
+import { CAPABILITIES, writeRequest } from "./requests.ts";
+import { askedIn, createSession, MAX_ROUNDS, type SessionOptions } from "./session.ts";
+import type { Wire } from "./wire.ts";
+
+/** Told while it goes on. */
+export interface Watcher {
+  checking(
+    check: { readonly check: string; readonly title: string; readonly call: string },
+    position: number,
+    total: number,
+  ): void;
+  found(result: RecordedResult): void;
+  note(text: string): void;
+}
+
+/** What a review stands on. */
+export interface ReviewOptions {
+  readonly plan: Plan;
+  readonly checks: readonly Check[];
+  readonly wire: Wire;
+  readonly listing: Listing;
+  readonly clock: Clock;
+  /** The one that the wire has. */
+  readonly signal: AbortSignal;
+  /** Of this program. */
+  readonly version: string;
+  readonly nextId: () => number;
+  readonly showArguments: boolean;
+  /** What was not allowed, a sentence each. */
+  readonly forbidden: readonly string[];
+  readonly watcher: Watcher;
+}
+
+/** How it ended. */
+export interface Reviewed {
+  readonly record: ReviewRecord;
+  /** The signal stopped it. */
+  readonly stopped: boolean;
+  /** What a check threw that it must not: a fault of this program. */
+  readonly fault: unknown;
+}
+
+/** Reviews. Never throws for anything that a server does. */
+export async function review(options: ReviewOptions): Promise<Reviewed> {
+  const { plan, checks, clock, signal, watcher } = options;
+  const startedAt = clock.now();
+  const mapped = new Map<PlannedCall, readonly Exchange[]>();
+  const found: { readonly check: Check; readonly call: PlannedCall; readonly finding: Finding }[] = [];
+  const redaction = createRedaction(plan, options.showArguments || plan.source === "discovery");
+  const total = plan.calls.length * checks.length;
+  let fault: unknown;
+  let ended: string | undefined;
+  const stop = (error: unknown): void => {
+    if (!signal.aborted) fault ??= error;
+    ended = signal.aborted
+      ? "the review was stopped before this was tried"
+      : "the review broke off before this was tried";
+  };
+  const tell = (check: Check, call: PlannedCall, finding: Finding): void => {
+    found.push({ check, call, finding });
+    watcher.found(recordedResult(check, call.name, finding, redaction));
+  };
+  let position = 0;
+  for (const call of plan.calls) {
+    const map: Exchange[] = [];
+    mapped.set(call, map);
+    const base = { ...sessionBase(options, call), mapped: map };
+    if (ended === undefined) {
+      watcher.note(`${call.name}: mapping the round trip`);
+      await mapTrip(createSession({ ...base, label: "map" }), map).catch(stop);
+    }
+    const asks = map[0] !== undefined && isAsking(map[0]);
+    if (!asks && plan.source === "discovery" && ended === undefined) {
+      watcher.note(`${call.name}: asks for nothing, so there is nothing to review`);
+      position += checks.length;
+      continue;
+    }
+    for (const check of checks) {
+      position += 1;
+      if (ended !== undefined || !asks) {
+        const words = ended ?? "the first call did not end in a question, so nothing was tried";
+        tell(check, call, { verdict: "inconclusive", words, exchanges: map.slice(0, 1) });
+        continue;
+      }
+      watcher.checking({ check: check.id, title: check.title, call: call.name }, position, total);
+      const finding = await tryCheck(check, createSession({ ...base, label: check.id })).catch(stop);
+      tell(check, call, finding ?? { verdict: "inconclusive", words: ended ?? "", exchanges: [] });
+    }
+  }
+  // In the order in which they were sent, so that every state has its name before it comes back.
+  const exchanges = options.wire.exchanges.toSorted((a, b) => a.number - b.number).map(redaction.exchange);
+  const calls = [...mapped].map(([call, map]) => recordedCall(call, map, redaction));
+  const results = found.map(({ check, call, finding }) =>
+    recordedResult(check, call.name, finding, redaction),
+  );
+  const record = recordOf(options, { calls, results, exchanges, startedAt, words: redaction.words });
+  return { record, stopped: signal.aborted, fault };
+}
+
+/** @throws what is neither a finding nor a reason for none */
+async function tryCheck(check: Check, session: ReturnType<typeof createSession>): Promise<Finding> {
+  if (check.completes && !session.call.complete)
+    return { verdict: "not_applicable", words: "the plan does not allow to accept", exchanges: [] };
+  try {
+    return await check.run(session);
+  } catch (error) {
+    if (error instanceof Inconclusive)
+      return { verdict: "inconclusive", words: error.message, exchanges: error.exchanges };
+    if (error instanceof NotAllowed)
+      return { verdict: "not_applicable", words: error.message, exchanges: [] };
+    throw error;
+  }
+}
+
+/** Goes through the round trip once, as an honest client; declines where the plan does not allow to accept. */
+async function mapTrip(session: ReturnType<typeof createSession>, map: Exchange[]): Promise<void> {
+  const first = await session.first();
+  map.push(first);
+  let asked = askedIn(first, 1);
+  const most = session.call.maxRounds ?? MAX_ROUNDS;
+  while (asked !== undefined && asked.round <= most) {
+    try {
+      const action = session.call.complete ? "accept" : "decline";
+      const reply: Exchange = await session.retry(asked, { inputResponses: session.answers(asked, action) });
+      map.push(reply);
+      asked = action === "decline" ? undefined : askedIn(reply, asked.round + 1);
+    } catch (error) {
+      // Checks say of themselves what they miss.
+      if (error instanceof Inconclusive || error instanceof NotAllowed) return;
+      throw error;
+    }
+  }
+}
+
+function sessionBase(options: ReviewOptions, call: PlannedCall): Omit<SessionOptions, "label" | "mapped"> {
+  const { plan, wire, version, nextId, clock, signal, listing } = options;
+  const { probe, hasSecond } = plan;
+  return {
+    wire,
+    call,
+    hasSecond,
+    version,
+    nextId,
+    listed: listedOf(listing, call),
+    probe: probe === undefined ? undefined : () => sendProbe(options, probe),
+    wait: async (ms) => {
+      if (ms > plan.limits.waitMs) return false;
+      await clock.sleep(ms, signal);
+      return true;
+    },
+  };
+}
+
+async function sendProbe(
+  { wire, version, nextId, listing }: ReviewOptions,
+  probe: NonNullable<Plan["probe"]>,
+): Promise<string> {
+  const { method, target, arguments: args } = probe;
+  const params = method === "resources/read" ? { uri: target } : { name: target, arguments: args };
+  const written = writeRequest(nextId(), method, params, {
+    version,
+    capabilities: CAPABILITIES,
+    listed: listedOf(listing, probe),
+  });
+  checkPermitted(written.message, written.headers, [{ method, target, arguments: [args] }], false);
+  const exchange = await wire.send({ label: "effect probe", caller: "first", ...written });
+  if (exchange.received.kind !== "result" || !isDone(exchange))
+    throw new Inconclusive("the effect probe did not come to a result", [exchange]);
+  return sorted({ ...exchange.received.result, _meta: null });
+}
+
+/** A text that is the same for the same JSON, in whatever order its members stand. */
+function sorted(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+interface Parts {
+  readonly calls: readonly RecordedCall[];
+  readonly results: readonly RecordedResult[];
+  readonly exchanges: ReviewRecord["exchanges"];
+  readonly startedAt: number;
+  readonly words: (text: string) => string;
+}
+
+function recordOf(
+  options: ReviewOptions,
+  { calls, results, exchanges, startedAt, words }: Parts,
+): ReviewRecord {
+  const { plan, listing, clock, version, forbidden } = options;
+  const { probe, limits } = plan;
+  const count = (verdict: string): number => results.filter((result) => result.verdict === verdict).length;
+  return {
+    version: 1,
+    program: { name: "sealgate", version },
+    startedAt: new Date(startedAt).toISOString(),
+    endedAt: new Date(clock.now()).toISOString(),
+    endpoint: withoutQuery(plan.endpoint),
+    options: {
+      plan: plan.source,
+      secondPrincipal: plan.hasSecond,
+      ...(probe === undefined ? {} : { effectProbe: `${probe.method} ${probe.target}` }),
+      limits: {
+        requests: limits.requests,
+        requestsPerSecond: limits.perSecond,
+        timeoutMs: limits.timeoutMs,
+        waitMs: limits.waitMs,
+      },
+      forbidden: [...forbidden],
+    },
+    server: {
+      ...(listing.name === undefined ? {} : { name: words(listing.name) }),
+      ...(listing.version === undefined ? {} : { version: words(listing.version) }),
+      ...(listing.versions.includes(MODERN_VERSION) ? { protocolVersion: MODERN_VERSION } : {}),
+    },
+    counts: {
+      pass: count("pass"),
+      fail: count("fail"),
+      warn: count("warn"),
+      not_applicable: count("not_applicable"),
+      inconclusive: count("inconclusive"),
+    },
+    calls,
+    results,
+    exchanges,
+  };
+}

@@ -23,6 +23,8 @@ export interface Conclusion {
   readonly verdict: "fail" | "inconclusive" | "pass";
   readonly title: string;
   readonly words: string;
+  /** Whether any check came to a result at all. */
+  readonly established: boolean;
 }
 
 const counted = (count: number, one: string, many = `${one}s`): string =>
@@ -39,16 +41,23 @@ export function conclusionOf({ results, calls }: ReviewRecord): Conclusion {
     ...(warn > 0 ? [`${counted(warn, "warning")}`] : []),
   ];
   const rest = open.length === 0 ? "" : `; ${open.join(", ")}`;
-  if (fail > 0) return { verdict: "fail", title: "Failed", words: `${fail} of ${tried} failed${rest}.` };
+  if (fail > 0)
+    return {
+      verdict: "fail",
+      title: "Failed",
+      words: `${fail} of ${tried} failed${rest}.`,
+      established: true,
+    };
   if (of("pass") + warn === 0)
     return {
       verdict: "inconclusive",
       title: "Nothing established",
       words: `${tried}, and none of them came to a result${rest}.`,
+      established: false,
     };
-  if (inconclusive > 0)
-    return { verdict: "inconclusive", title: "Incomplete", words: `None of ${tried} failed${rest}.` };
-  return { verdict: "pass", title: "Passed", words: `None of ${tried} failed${rest}.` };
+  const words = `None of ${tried} failed${rest}.`;
+  if (inconclusive > 0) return { verdict: "inconclusive", title: "Incomplete", words, established: true };
+  return { verdict: "pass", title: "Passed", words, established: true };
 }
 
 /** Results in the order of reports, those of one verdict as they ran. */

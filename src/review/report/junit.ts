@@ -4,7 +4,7 @@
  * Jenkins xUnit plugin.
  */
 import type { RecordedResult, ReviewRecord } from "../record.ts";
-import { exchangesOf, factsOf, partsOf, receivedWords, sentWords } from "./findings.ts";
+import { conclusionOf, exchangesOf, factsOf, partsOf, receivedWords, sentWords } from "./findings.ts";
 import { escaped, MAX_NAME, shown } from "./text.ts";
 
 interface Suite {
@@ -14,13 +14,13 @@ interface Suite {
   readonly seconds: number;
 }
 
-/** The report. A review without any result gets one that is an error: an empty report would look like a pass. */
+/** The report. A review that established nothing gets a case that says so, an error: skipped ones alone would look like a pass. */
 export function junitReport(record: ReviewRecord): string {
   const suites = [
     ...partsOf(record.calls, record.results).map(({ name, results }) =>
       suiteOf(record, name === undefined ? "endpoint" : `call ${shown(name, MAX_NAME)}`, results),
     ),
-    ...(record.results.length === 0 ? [NOTHING] : []),
+    ...(conclusionOf(record).established ? [] : [NOTHING]),
   ];
   const all = (count: (suite: Suite) => number): number =>
     suites.reduce((sum, suite) => sum + count(suite), 0);
@@ -40,7 +40,7 @@ const NOTHING: Suite = {
     element(
       "testcase",
       { name: "anything at all", classname: "sealgate.review", time: "0.000" },
-      element("error", { message: "No check was carried out.", type: "inconclusive" }, undefined, 6),
+      element("error", { message: "No check came to a result.", type: "inconclusive" }, undefined, 6),
       4,
     ),
   ],

@@ -30,7 +30,7 @@ export function sarifReport(record: ReviewRecord): string {
         invocations: [
           {
             // A review that found nothing out has not succeeded, whatever is not in its results.
-            executionSuccessful: conclusion.title !== "Nothing established",
+            executionSuccessful: conclusion.established,
             startTimeUtc: record.startedAt,
             endTimeUtc: record.endedAt,
           },

@@ -1,0 +1,107 @@
+/** The report on a terminal: the verdict on top and at the end, what was not tried beside what failed, and no byte that a terminal obeys. */
+import t from "tap";
+import type { RecordedResult, ReviewRecord } from "../../../src/review/record.ts";
+import { conclusionOf } from "../../../src/review/report/findings.ts";
+import { progressTo } from "../../../src/review/report/progress.ts";
+import { isColoured, terminalReport } from "../../../src/review/report/terminal.ts";
+import { HOSTILE, hostileRecord, LONG, RECORD } from "./report-record.ts";
+import { UNSEEN } from "./report-unseen.ts";
+
+const PLAIN = { colour: false, columns: 100 };
+const only = (...verdicts: RecordedResult["verdict"][]): ReviewRecord => ({
+  ...RECORD,
+  results: RECORD.results.filter(({ verdict }) => verdicts.includes(verdict)),
+});
+
+t.test("in order: conclusion, what was not established and why, failures, and passes last", async (t) => {
+  const report = terminalReport(RECORD, PLAIN);
+  const places = [
+    "Endpoint    http://127.0.0.1:4700/mcp",
+    "Not allowed The tool close-account is not called.",
+    "✕ FAILED",
+    "Not established, and why",
+    "The plan does not allow to wait for the expiry.",
+    "Failed (1)",
+    "✕ state/tampered: A tampered state is refused (transfer)",
+    "#4 tools/call transfer with requestState and inputResponses → HTTP 200: complete",
+    "MUST: Servers must treat requestState",
+    "Advice: Protect the state",
+    "Inconclusive (1)",
+    "Warnings (1)",
+    "Not applicable (2)",
+    "Passed (4)",
+    "(the endpoint)",
+    "✕ FAILED: 1 of 9 checks on 1 call failed; 1 came to no result, 2 did not apply or were not allowed, 1 warning.",
+  ].map((text) => [text, report.indexOf(text)] as const);
+  for (const [text, at] of places) t.ok(at >= 0, text);
+  t.same(
+    places,
+    [...places].sort(([, a], [, b]) => a - b),
+  );
+  t.equal(report.indexOf("\u001b"), -1);
+});
+
+t.test("the conclusion: nothing that was not established is a pass", async (t) => {
+  const titles = (record: ReviewRecord): string => conclusionOf(record).title;
+  t.equal(titles(RECORD), "Failed");
+  t.equal(titles(only("pass", "inconclusive", "warn", "not_applicable")), "Incomplete");
+  t.equal(titles(only("pass", "warn", "not_applicable")), "Passed");
+  t.equal(titles(only("not_applicable")), "Nothing established");
+  t.equal(titles(only("inconclusive", "not_applicable")), "Nothing established");
+  t.equal(titles({ ...RECORD, calls: [], results: [] }), "Nothing established");
+});
+
+t.test("colours only on a terminal, and never with NO_COLOR", async (t) => {
+  t.equal(isColoured({}, true), true);
+  t.equal(isColoured({ NO_COLOR: "" }, true), true);
+  t.equal(isColoured({ NO_COLOR: "1" }, true), false);
+  t.equal(isColoured({ TERM: "dumb" }, true), false);
+  t.equal(isColoured({}, false), false);
+  const coloured = terminalReport(RECORD, { colour: true, columns: 100 });
+  t.match(coloured, "\u001b[31m✕");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for
+  t.equal(coloured.replaceAll(/\u001b\[\d+m/g, ""), terminalReport(RECORD, PLAIN), "the same words");
+});
+
+t.test("a hostile server writes nothing that is obeyed, and not much", async (t) => {
+  for (const [name, text] of Object.entries({ HOSTILE, LONG })) {
+    const report = terminalReport(hostileRecord(text), PLAIN);
+    t.notMatch(report.replaceAll("\n", ""), UNSEEN, name);
+    t.ok(report.length < 200_000, `${name}: ${report.length}`);
+  }
+  const narrow = terminalReport(hostileRecord(LONG), { colour: false, columns: 0 });
+  t.ok(narrow.includes("FAILED"));
+});
+
+t.test("progress: a line that its result replaces where it can, else plain lines", async (t) => {
+  const written: string[] = [];
+  const place = { write: (text: string) => void written.push(text), colour: false, columns: () => 30 };
+  const [first, second] = RECORD.results as readonly [RecordedResult, RecordedResult];
+  const play = (live: boolean): string => {
+    written.length = 0;
+    const progress = progressTo({ ...place, live });
+    progress.note("Looks at what asks for input.");
+    progress.checking(first, 1, 9);
+    progress.found(first);
+    progress.checking(second, 2, 9);
+    progress.found(second);
+    progress.checking({ ...second, call: HOSTILE }, 3, 9);
+    progress.end();
+    progress.end();
+    return written.join("");
+  };
+  t.equal(
+    play(false),
+    "Looks at what asks for input.\n✓ pass answers/refusal (transfer)\n✕ fail state/tampered (transfer): One bit of the state was turned, and the call was carried out all the same.\n",
+  );
+  const erase = "\r\u001b[2K";
+  const live = play(true);
+  t.match(
+    live,
+    `[1/9] answers/refusal (transf${erase}✓ pass answers/refusal (transfer)\n`,
+    "cut to the line",
+  );
+  t.equal(live.split(erase).length, 4);
+  t.ok(live.endsWith(erase), "nothing is left standing");
+  t.notMatch(live.replaceAll(erase, "").replaceAll("\n", ""), UNSEEN);
+});

@@ -19,6 +19,7 @@ import { isEverything } from "./glob.ts";
 import { MRTR_METHODS } from "./mcp/methods.ts";
 import { readUri } from "./mcp/resource-uri.ts";
 import { fold } from "./mcp/twins.ts";
+import { PolicyIndex } from "./policy-index.ts";
 import type { Principal } from "./principal/principal.ts";
 import { createScopeHierarchy, createScopeRules, type ScopeHierarchy, type ScopeRules } from "./scopes.ts";
 
@@ -133,13 +134,15 @@ export function createAuthorizer(
   }
   const { policies } = authorization;
   const of = (effect: Effect) => policies.filter((one) => one.effect === effect);
-  const denies = of("deny").map((policy) => compilePolicy(policy, "deny"));
+  const denies = new PolicyIndex(of("deny").map((policy) => compilePolicy(policy, "deny")));
   // What a policy with `when` matches depends on what a server says, and that must never allow anything.
-  const allows = policies
-    .filter(({ effect, when }) => effect === "allow" || (effect === "approve" && when === undefined))
-    .map((policy) => compilePolicy(policy, "allow"));
+  const allows = new PolicyIndex(
+    policies
+      .filter(({ effect, when }) => effect === "allow" || (effect === "approve" && when === undefined))
+      .map((policy) => compilePolicy(policy, "allow")),
+  );
   // In doubt it is asked: what matches is read as widely as a deny.
-  const demands = of("approve").map((policy) => compilePolicy(policy, "deny"));
+  const demands = new PolicyIndex(of("approve").map((policy) => compilePolicy(policy, "deny")));
   const allowedByDefault = authorization.default === "allow";
   const testsArguments = policies.some((policy) => policy.arguments !== undefined);
   const tested = policies.flatMap(({ arguments: tests = [] }) => tests.map(({ path }) => path));
@@ -149,7 +152,9 @@ export function createAuthorizer(
   );
   /** Decides about names that nobody has; made when the first of them is asked about. */
   let nobody: Authorizer | undefined;
-  const denyMethods = denies.filter((policy) => policy.namesMethods && !policy.namesTargets);
+  const denyMethods = new PolicyIndex(
+    denies.all.filter((policy) => policy.namesMethods && !policy.namesTargets),
+  );
   const read = (principal: Principal, { target, arguments: given }: Operation): Readings => ({
     uri: judgesUris && target?.kind === "resource" ? readUri(target.name) : undefined,
     given: testsArguments && given !== undefined ? new ArgumentReading(principal, given, names) : undefined,
@@ -157,8 +162,9 @@ export function createAuthorizer(
 
   function judge(principal: Principal, operation: Operation, readings: Readings, note?: Note): Decision {
     const { uri } = readings;
-    const first = (asked: readonly CompiledPolicy[]): CompiledPolicy | undefined => {
-      for (const policy of asked) {
+    const first = (asked: PolicyIndex): CompiledPolicy | undefined => {
+      // An explanation is about all of them.
+      for (const policy of note === undefined ? asked.candidates(principal, operation, uri) : asked.all) {
         const unfit = policy.unfit(principal, operation, readings);
         note?.(policy, unfit);
         if (unfit === undefined) return policy;
@@ -168,7 +174,8 @@ export function createAuthorizer(
     const open = isOpenMethod(operation.method);
     const deny = first(open ? denyMethods : denies);
     if (deny !== undefined) return { allowed: false, policy: deny.id };
-    if (demands.length > 0 && isMisspelt(operation.method)) return { allowed: false, policy: BY_SPELLING };
+    if (demands.all.length > 0 && isMisspelt(operation.method))
+      return { allowed: false, policy: BY_SPELLING };
     if (open) return { allowed: true, policy: BY_OPEN_METHOD };
     if (uri?.unjudgeable !== undefined) {
       return {
@@ -184,8 +191,9 @@ export function createAuthorizer(
   function decide(principal: Principal, operation: Operation, readings: Readings, note?: Note): Decision {
     const decision = judge(principal, operation, readings, note);
     if (decision.allowed) {
-      if (demands.length === 0 || !MRTR_METHODS.has(operation.method)) return decision;
-      const matching = demands.filter((policy) => policy.unfit(principal, operation, readings) === undefined);
+      if (demands.all.length === 0 || !MRTR_METHODS.has(operation.method)) return decision;
+      const asked = demands.candidates(principal, operation, readings.uri);
+      const matching = asked.filter((policy) => policy.unfit(principal, operation, readings) === undefined);
       return matching.length === 0 ? decision : { ...decision, approvals: matching.map(({ id }) => id) };
     }
     if (testsArguments && operation.arguments !== undefined) {
@@ -193,7 +201,7 @@ export function createAuthorizer(
       if (judge(principal, withSome, { ...readings, given: undefined }).allowed)
         return { ...decision, byArguments: true };
     }
-    const asks = demands.length > 0 && MRTR_METHODS.has(operation.method);
+    const asks = demands.all.length > 0 && MRTR_METHODS.has(operation.method);
     if (!asks || about !== "names") return decision;
     nobody ??= createAuthorizer(ofNamesNobodyHas(authorization), "nobody's names");
     const { allowed, approvals } = nobody.decide(principal, operation);
@@ -215,7 +223,7 @@ export function createAuthorizer(
   };
 
   return {
-    open: allowedByDefault && denies.length === 0 && !onlyHeld,
+    open: allowedByDefault && denies.all.length === 0 && !onlyHeld,
     scopes,
     sensitivity: new Map(
       policies.flatMap(({ id, sensitivity }) => (sensitivity === undefined ? [] : [[id, sensitivity]])),
@@ -232,7 +240,7 @@ export function createAuthorizer(
       const found = policies.map((policy): PolicyReading => {
         const { id, effect } = policy;
         if (effect === "approve") {
-          const demand = demands.find((one) => one.id === id);
+          const demand = demands.all.find((one) => one.id === id);
           return {
             id,
             effect,
@@ -240,7 +248,7 @@ export function createAuthorizer(
             unfit: demand?.unfit(principal, operation, readings),
           };
         }
-        const compiled = [...denies, ...allows].find((one) => one.id === id);
+        const compiled = [...denies.all, ...allows.all].find((one) => one.id === id);
         return asked.has(id)
           ? { id, effect, asked: true, unfit: asked.get(id) }
           : { id, effect, asked: false, unfit: compiled?.unfit(principal, operation, readings) };

@@ -7,9 +7,9 @@ import { compileArguments } from "./arguments.ts";
 import type { Config } from "./config/schema.ts";
 import { compileGlobs, type Glob, hasWildcard } from "./glob.ts";
 import { MRTR_METHODS, TASK_METHODS } from "./mcp/methods.ts";
-import type { UriReading } from "./mcp/resource-uri.ts";
+import { readPattern, type UriReading } from "./mcp/resource-uri.ts";
 import type { Principal } from "./principal/principal.ts";
-import { compilePrincipal, compileResources } from "./selectors.ts";
+import { compilePrincipal, compileResources, type Trait, targetText } from "./selectors.ts";
 
 type Policy = Config["authorization"]["policies"][number];
 
@@ -32,6 +32,8 @@ export interface CompiledPolicy {
   readonly namesMethods: boolean;
   /** Also where it tests arguments, which only targets have. */
   readonly namesTargets: boolean;
+  /** The patterns by which it can be found (policy-index.ts): of each trait here one must fit, or the policy does not match. */
+  readonly patterns: ReadonlyMap<Trait, readonly string[]>;
   /** The first selector that does not fit; undefined when the policy matches. */
   unfit(principal: Principal, operation: Operation, readings: Readings): string | undefined;
 }
@@ -65,6 +67,7 @@ export function compilePolicy(policy: Policy, as: "allow" | "deny"): CompiledPol
     id: policy.id,
     namesMethods: fitsMethod !== undefined,
     namesTargets: namesTargets || tests !== undefined,
+    patterns: patternsOf(policy, as),
     unfit(principal, operation, { uri, given }) {
       const { method, target } = operation;
       if (isAskable?.(method) === false) return "methods";
@@ -81,6 +84,21 @@ export function compilePolicy(policy: Policy, as: "allow" | "deny"): CompiledPol
       return given === undefined ? unfitUnknown(as, operation) : tests(given);
     },
   };
+}
+
+function patternsOf(policy: Policy, as: "allow" | "deny"): ReadonlyMap<Trait, readonly string[]> {
+  const { tools = [], prompts = [], resources = [], principal = {} } = policy;
+  const patterns = new Map<Trait, readonly string[]>();
+  if (TARGET_SELECTORS.some((name) => policy[name] !== undefined)) {
+    const uris = as === "deny" ? [...resources, ...resources.flatMap(readPattern)] : resources;
+    const named = { tool: tools, prompt: prompts, resource: uris };
+    const texts = ([kind, list]: [string, readonly string[]]) => list.map((one) => targetText(kind, one));
+    patterns.set("target", Object.entries(named).flatMap(texts));
+  }
+  for (const trait of ["issuers", "subjects", "clients", "groups", "scopes"] as const) {
+    if (principal[trait] !== undefined) patterns.set(trait, principal[trait]);
+  }
+  return patterns;
 }
 
 const isAsked = (method: string): boolean => MRTR_METHODS.has(method);

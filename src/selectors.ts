@@ -4,6 +4,12 @@ import { compileGlob, compileGlobs, isEverything } from "./glob.ts";
 import { readPattern, type UriReading } from "./mcp/resource-uri.ts";
 import type { Principal } from "./principal/principal.ts";
 
+/** What policies are found by (policy-index.ts): each of the things that they can name by patterns. */
+export type Trait = "target" | "issuers" | "subjects" | "clients" | "groups" | "scopes";
+
+/** A target, or a pattern of targets, told apart by its kind. */
+export const targetText = (kind: string, name: string): string => `${kind}:${name}`;
+
 type PrincipalSelector = NonNullable<Policy["principal"]>;
 
 /**

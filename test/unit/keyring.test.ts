@@ -1,7 +1,9 @@
 import { createHash, hkdfSync } from "node:crypto";
 import { format, inspect } from "node:util";
 import t from "tap";
-import { ephemeralKeyring, loadKeyring } from "../../src/keyring.ts";
+import { NONCE_BYTES, printToken } from "../../src/envelope/format.ts";
+import { open } from "../../src/envelope/open.ts";
+import { ephemeralKeyring, type KeyHandle, loadKeyring } from "../../src/keyring.ts";
 import { createLog, logError } from "../../src/log.ts";
 
 const secretOf = (fill: number) => Buffer.alloc(32, fill);
@@ -37,6 +39,31 @@ t.test("a ring finds each of its keys, and seals with the primary only", (t) => 
   t.equal(ring.find(Buffer.concat([ring.primary.keyId, Buffer.alloc(1)])), undefined);
   t.end();
 });
+
+t.test(
+  "of a hundred keys only the one that a token names is tried, and none for a key that is not there",
+  (t) => {
+    const keys = Array.from({ length: 100 }, (_, n) => ({ id: `k${n}`, secret: secretOf(n + 1) }));
+    const ring = loadKeyring(keys, "k0");
+    const tried: string[] = [];
+    const Key = Object.getPrototypeOf(ring.primary) as KeyHandle;
+    t.intercept(Key, "open", {
+      value(this: KeyHandle) {
+        tried.push(this.id);
+      },
+    });
+    const tokenOf = (keyId: Buffer): string =>
+      printToken({ keyId, nonce: Buffer.alloc(NONCE_BYTES), body: Buffer.alloc(64) });
+    const keyId = Buffer.from(ring.labels(0)[73]?.keyId ?? "", "hex");
+    t.throws(() => open(ring, "https://gateway.example/mcp", tokenOf(keyId), 4_096), { fault: "aead" });
+    t.same(tried, ["k73"]);
+    t.throws(() => open(ring, "https://gateway.example/mcp", tokenOf(Buffer.alloc(4)), 4_096), {
+      code: "unknown_key",
+    });
+    t.same(tried, ["k73"]);
+    t.end();
+  },
+);
 
 t.test("the label does not enter the key: rings with other labels understand each other", (t) => {
   const nonce = Buffer.alloc(24);

@@ -58,7 +58,7 @@ t.test(
     t.throws(() => open(ring, "https://gateway.example/mcp", tokenOf(keyId), 4_096), { fault: "aead" });
     t.same(tried, ["k73"]);
     t.throws(() => open(ring, "https://gateway.example/mcp", tokenOf(Buffer.alloc(4)), 4_096), {
-      code: "unknown_key",
+      fault: "unknown_key",
     });
     t.same(tried, ["k73"]);
     t.end();

@@ -3,15 +3,15 @@ export const SHEET = `
 :root {
   color-scheme: light dark;
   --page: #ffffff; --raised: #f4f5f7; --text: #1b1f24; --quiet: #4f5864; --line: #d3d8de; --edge: #6b7480; --link: #0b57b0;
-  --good: #146c36; --good-ground: #e9f5ed; --bad: #b3261e; --bad-ground: #fdecea; --waits: #7a4b00; --waits-ground: #fdf3e0;
-  --open: #6b2fa0; --open-ground: #f4ecfb; --none: #1d5a78; --none-ground: #e8f2f7;
+  --good: #146c36; --good-ground: #e9f5ed; --bad: #b3261e; --bad-ground: #fdecea; --waits: #7a4b00;
+  --open: #6b2fa0; --open-ground: #f4ecfb; --none: #1d5a78;
   --mono: ui-monospace, "Cascadia Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace;
 }
 @media screen and (prefers-color-scheme: dark) {
   :root {
     --page: #12161b; --raised: #1c222a; --text: #e6e9ee; --quiet: #aab4c0; --line: #333c47; --edge: #8b96a4; --link: #8ab8ff;
-    --good: #6fd08c; --good-ground: #14291c; --bad: #ff9b92; --bad-ground: #351a19; --waits: #f0b860; --waits-ground: #2f2412;
-    --open: #cfa6f5; --open-ground: #281c35; --none: #86c5e4; --none-ground: #142733;
+    --good: #6fd08c; --good-ground: #14291c; --bad: #ff9b92; --bad-ground: #351a19; --waits: #f0b860;
+    --open: #cfa6f5; --open-ground: #281c35; --none: #86c5e4;
   }
 }
 * { box-sizing: border-box; }

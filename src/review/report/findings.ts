@@ -31,10 +31,10 @@ const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;
 
 /** The verdict on the whole: one failure fails it, and nothing that was not established counts as a pass. */
-export function conclusionOf({ results, calls }: ReviewRecord): Conclusion {
+export function conclusionOf({ results }: ReviewRecord): Conclusion {
   const of = (verdict: Verdict): number => results.filter((result) => result.verdict === verdict).length;
   const [fail, inconclusive, warn, none] = [of("fail"), of("inconclusive"), of("warn"), of("not_applicable")];
-  const tried = `${counted(results.length, "check")} on ${counted(calls.length, "call")}`;
+  const tried = `${counted(results.length, "check")} on ${counted(new Set(results.map(({ call }) => call)).size, "target")}`;
   const open = [
     ...(inconclusive > 0 ? [`${inconclusive} came to no result`] : []),
     ...(none > 0 ? [`${none} did not apply or were not allowed`] : []),
@@ -79,20 +79,29 @@ export interface Part<Result> {
   readonly results: readonly Result[];
 }
 
-/** Results by call, in the order of the calls, the endpoint last; every result is in one part. */
+/** Results by call, in the order of the calls, the endpoint last; every result is in one part, and no part is empty. */
 export function partsOf<Result extends { readonly call?: string }>(
   calls: readonly RecordedCall[],
   results: readonly Result[],
 ): readonly Part<Result>[] {
   const names = new Set([...calls.map(({ name }) => name), ...results.flatMap(({ call }) => call ?? [])]);
-  const parts: Part<Result>[] = [...names].map((name) => ({
-    name,
-    call: calls.find((call) => call.name === name),
-    results: results.filter(({ call }) => call === name),
-  }));
-  const rest = results.filter(({ call }) => call === undefined);
-  return rest.length === 0 ? parts : [...parts, { name: undefined, call: undefined, results: rest }];
+  return [...names, undefined]
+    .map((name) => ({
+      name,
+      call: name === undefined ? undefined : calls.find((call) => call.name === name),
+      results: results.filter(({ call }) => call === name),
+    }))
+    .filter((part) => part.results.length > 0);
 }
+
+/** Calls that no check was tried on, for example since they asked for nothing. */
+export function uncheckedOf({ calls, results }: Pick<ReviewRecord, "calls" | "results">): readonly string[] {
+  const checked = new Set(results.map(({ call }) => call));
+  return calls.filter(({ name }) => !checked.has(name)).map(({ name }) => shown(name, MAX_NAME));
+}
+
+/** How a list of them begins. */
+export const UNCHECKED = "No check was tried on what follows: it asked for nothing, or could not be called.";
 
 /** Why something was not tried, and all that was not tried for this reason. */
 export interface Untried<Result> {
@@ -117,11 +126,12 @@ export function untriedOf<Result extends Pick<RecordedResult, "verdict" | "words
 export const placeOf = ({ call }: { readonly call?: string | undefined }): string =>
   call === undefined ? "the endpoint" : shown(call, MAX_NAME);
 
-/** Exchanges by number; numbers that nothing stands for are left out. */
-export function exchangesOf(
-  record: ReviewRecord,
-): (numbers: readonly number[]) => readonly RecordedExchange[] {
-  const all = new Map(record.exchanges.map((exchange) => [exchange.number, exchange]));
+/** Finds exchanges by their numbers; numbers that nothing stands for are left out, and none comes twice. */
+export type Find = (numbers: readonly number[]) => readonly RecordedExchange[];
+
+/** See `Find`. */
+export function finderOf({ exchanges }: Pick<ReviewRecord, "exchanges">): Find {
+  const all = new Map(exchanges.map((exchange) => [exchange.number, exchange]));
   return (numbers) => [...new Set(numbers)].flatMap((number) => all.get(number) ?? []);
 }
 

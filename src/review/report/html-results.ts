@@ -21,16 +21,23 @@ export const partName = (name: string | undefined): Markup =>
 export const linkTo = (at: number, inner: Markup): Markup =>
   element("a", { href: `#result-${at + 1}` }, inner);
 
+/** What of exchanges stands in full already, which later results link to. */
+export interface Printed {
+  readonly numbers: Set<number>;
+  /** Characters that may still be printed. */
+  left: number;
+}
+
 /**
  * @param at place among all results
  * @param exchanges those that show it
- * @param printed numbers of exchanges that stand in full already; those of this result are put to it
+
  */
 export function resultArticle(
   result: RecordedResult,
   at: number,
   exchanges: readonly RecordedExchange[],
-  printed: Set<number>,
+  printed: Printed,
 ): Markup {
   const { check, title, verdict, words, clause, advice } = result;
   return element(
@@ -70,7 +77,7 @@ const row = (name: string, inner: Markup): Markup =>
   element("div", {}, element("dt", {}, text(name)), element("dd", {}, inner));
 
 /** In full where it comes first; later on a link to there. */
-function exchangeItem(exchange: RecordedExchange, printed: Set<number>): Markup {
+function exchangeItem(exchange: RecordedExchange, printed: Printed): Markup {
   const { number, label, sent, received } = exchange;
   const line = joined([
     element("span", { class: "number" }, text(`#${number}`)),
@@ -88,13 +95,22 @@ function exchangeItem(exchange: RecordedExchange, printed: Set<number>): Markup 
       value(receivedWords(exchange)),
     ),
   ]);
-  if (printed.has(number))
+  if (printed.numbers.has(number))
     return element("li", {}, element("a", { class: "line", href: `#exchange-${number}` }, line));
-  printed.add(number);
+  if (printed.left <= 0)
+    return element(
+      "li",
+      {},
+      element("div", { class: "line" }, line),
+      element("p", { class: "quiet" }, text("In full in the JSON report only: this one is long enough.")),
+    );
+  printed.numbers.add(number);
   const back =
     received.kind === "none"
       ? value(shown(received.words))
       : element("pre", {}, text(shownJson(received.kind === "result" ? received.result : errorOf(received))));
+  const sentText = text(shownJson(sent.message));
+  printed.left -= sentText.length + back.length;
   return element(
     "li",
     {},
@@ -104,7 +120,7 @@ function exchangeItem(exchange: RecordedExchange, printed: Set<number>): Markup 
       element("summary", { class: "line" }, line),
       element("p", { class: "way" }, text(`Sent at ${exchange.at.slice(11, 23)} UTC`)),
       headersOf(sent.headers),
-      element("pre", {}, text(shownJson(sent.message))),
+      element("pre", {}, sentText),
       element("p", { class: "way" }, text(`Came back after ${Math.round(exchange.ms)} ms`)),
       headersOf(received.headers),
       back,

@@ -100,6 +100,7 @@ figcaption { color: var(--quiet); font-size: 0.85rem; margin-top: 0.6rem; }
 .line::-webkit-details-marker { display: none; }
 .line::before { content: "\u25b8" / ""; color: var(--quiet); grid-column: 1; grid-row: 1; }
 a.line::before { content: "\u2191" / "shown above"; }
+div.line::before { content: ""; }
 details[open] > .line::before { content: "\u25be" / ""; }
 summary.line { cursor: pointer; }
 .line:hover { background: var(--raised); }

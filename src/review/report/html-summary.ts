@@ -1,7 +1,17 @@
 /** The top of the HTML report: conclusion, counts, what failed, what could not be established and why, warnings, and how it was reviewed. Pure. */
 import type { Verdict } from "../check.ts";
 import { type RecordedResult, type ReviewRecord, VERDICTS } from "../record.ts";
-import { conclusionOf, factsOf, grouped, partsOf, placeOf, SAID, untriedOf } from "./findings.ts";
+import {
+  conclusionOf,
+  factsOf,
+  grouped,
+  partsOf,
+  placeOf,
+  SAID,
+  UNCHECKED,
+  uncheckedOf,
+  untriedOf,
+} from "./findings.ts";
 import { code, element, facts, joined, type Markup, text, value } from "./html-elements.ts";
 import { badge, linkTo, partName } from "./html-results.ts";
 import { shown } from "./text.ts";
@@ -119,7 +129,8 @@ function found(results: readonly Indexed[], verdict: Verdict, heading: string): 
 function untried(record: ReviewRecord, results: readonly Indexed[]): Markup {
   const reasons = untriedOf(results);
   const heading = element("h3", {}, text("What could not be established, and why"));
-  if (reasons.length === 0)
+  const unchecked = uncheckedOf(record);
+  if (reasons.length + unchecked.length === 0)
     return element(
       "div",
       { class: "found" },
@@ -159,6 +170,18 @@ function untried(record: ReviewRecord, results: readonly Indexed[]): Markup {
           ),
         ),
       ),
+      unchecked.length === 0
+        ? joined([])
+        : element(
+            "li",
+            {},
+            element("p", {}, text(UNCHECKED)),
+            element(
+              "p",
+              { class: "those quiet" },
+              ...unchecked.flatMap((name, place) => [text(place === 0 ? "" : ", "), value(name)]),
+            ),
+          ),
     ),
   );
 }

@@ -3,13 +3,16 @@
  * visible. The conclusion and what could not be tried come first, then each call with its diagram and its checks. Pure.
  */
 import type { RecordedCall, ReviewRecord } from "../record.ts";
-import { conclusionOf, exchangesOf, grouped, partsOf, SAID } from "./findings.ts";
+import { conclusionOf, finderOf, grouped, partsOf, SAID } from "./findings.ts";
 import { diagramOf } from "./html-diagram.ts";
 import { code, element, facts, joined, type Markup, styleOf, text, value } from "./html-elements.ts";
-import { partName, resultArticle } from "./html-results.ts";
+import { type Printed, partName, resultArticle } from "./html-results.ts";
 import { SHEET } from "./html-style.ts";
 import { type Indexed, summary } from "./html-summary.ts";
 import { MAX_NAME, shown } from "./text.ts";
+
+/** Characters of messages that are printed in full; a reader who wants more reads the JSON report. */
+const MAX_BODIES = 8_000_000;
 
 /** The report. */
 export function htmlReport(record: ReviewRecord): string {
@@ -59,7 +62,7 @@ export function htmlReport(record: ReviewRecord): string {
 }
 
 function parts(record: ReviewRecord, results: readonly Indexed[]): Markup {
-  const printed = new Set<number>();
+  const printed: Printed = { numbers: new Set(), left: MAX_BODIES };
   return joined(
     partsOf(record.calls, results).map(({ name, call, results: those }, at) =>
       element(
@@ -89,10 +92,8 @@ function aboutCall(record: ReviewRecord, call: RecordedCall): Markup {
   ]);
 }
 
-function checks(record: ReviewRecord, results: readonly Indexed[], printed: Set<number>): Markup {
-  if (results.length === 0)
-    return element("p", { class: "quiet" }, text("No check was carried out on this call."));
-  const find = exchangesOf(record);
+function checks(record: ReviewRecord, results: readonly Indexed[], printed: Printed): Markup {
+  const find = finderOf(record);
   return joined(
     grouped(results).map(({ verdict, results: those }) =>
       joined([

@@ -4,7 +4,7 @@
  * Jenkins xUnit plugin.
  */
 import type { RecordedResult, ReviewRecord } from "../record.ts";
-import { conclusionOf, exchangesOf, factsOf, partsOf, receivedWords, sentWords } from "./findings.ts";
+import { conclusionOf, type Find, factsOf, finderOf, partsOf, receivedWords, sentWords } from "./findings.ts";
 import { escaped, MAX_NAME, shown } from "./text.ts";
 
 interface Suite {
@@ -16,9 +16,10 @@ interface Suite {
 
 /** The report. A review that established nothing gets a case that says so, an error: skipped ones alone would look like a pass. */
 export function junitReport(record: ReviewRecord): string {
+  const find = finderOf(record);
   const suites = [
     ...partsOf(record.calls, record.results).map(({ name, results }) =>
-      suiteOf(record, name === undefined ? "endpoint" : `call ${shown(name, MAX_NAME)}`, results),
+      suiteOf(find, name === undefined ? "endpoint" : `call ${shown(name, MAX_NAME)}`, results),
     ),
     ...(conclusionOf(record).established ? [] : [NOTHING]),
   ];
@@ -60,30 +61,30 @@ function printed({ name, cases, counts, seconds }: Suite, record: ReviewRecord):
   return element("testsuite", attributes, element("properties", {}, facts.join(""), 4) + cases.join(""), 2);
 }
 
-function suiteOf(record: ReviewRecord, name: string, results: readonly RecordedResult[]): Suite {
+function suiteOf(find: Find, name: string, results: readonly RecordedResult[]): Suite {
   const of = (verdict: RecordedResult["verdict"]): number =>
     results.filter((result) => result.verdict === verdict).length;
-  const times = results.map((result) => secondsOf(record, result));
+  const times = results.map((result) => secondsOf(find, result));
   return {
     name,
-    cases: results.map((result, at) => caseOf(record, name, result, times[at] ?? 0)),
+    cases: results.map((result, at) => caseOf(find, name, result, times[at] ?? 0)),
     counts: { failures: of("fail"), errors: of("inconclusive"), skipped: of("not_applicable") },
     seconds: times.reduce((sum, one) => sum + one, 0),
   };
 }
 
-const secondsOf = (record: ReviewRecord, { exchanges }: RecordedResult): number =>
-  exchangesOf(record)(exchanges).reduce((sum, { ms }) => sum + ms, 0) / 1_000;
+const secondsOf = (find: Find, { exchanges }: RecordedResult): number =>
+  find(exchanges).reduce((sum, { ms }) => sum + ms, 0) / 1_000;
 
 const OUTCOMES = { fail: "failure", inconclusive: "error", not_applicable: "skipped" } as const;
 
-function caseOf(record: ReviewRecord, suite: string, result: RecordedResult, seconds: number): string {
+function caseOf(find: Find, suite: string, result: RecordedResult, seconds: number): string {
   const { check, title, verdict, words, clause, advice } = result;
   const body = [
     ...(verdict === "warn" ? [`warn: ${shown(words)}`] : [shown(words)]),
     `${clause.level}: ${shown(clause.text)} [${shown(clause.source)}]`,
     `Advice: ${shown(advice)}`,
-    ...exchangesOf(record)(result.exchanges).map(
+    ...find(result.exchanges).map(
       (exchange) => `#${exchange.number} ${sentWords(exchange)} → ${receivedWords(exchange)}`,
     ),
   ].join("\n");

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import type { RecordedResult, ReviewRecord } from "../record.ts";
-import { conclusionOf, exchangesOf, receivedWords, sentWords } from "./findings.ts";
+import { conclusionOf, type Find, finderOf, receivedWords, sentWords } from "./findings.ts";
 import { MAX_NAME, shown } from "./text.ts";
 
 const LEVELS = { MUST: "error", SHOULD: "warning", advice: "note" } as const;
@@ -15,6 +15,7 @@ const KINDS = { inconclusive: "open", not_applicable: "notApplicable", pass: "pa
 export function sarifReport(record: ReviewRecord): string {
   const rules = [...new Map(record.results.map((result) => [result.check, result])).values()];
   const conclusion = conclusionOf(record);
+  const find = finderOf(record);
   const log = {
     $schema: "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
     version: "2.1.0",
@@ -39,6 +40,7 @@ export function sarifReport(record: ReviewRecord): string {
         results: record.results.map((result) =>
           resultOf(
             record,
+            find,
             result,
             rules.findIndex(({ check }) => check === result.check),
           ),
@@ -70,7 +72,7 @@ function ruleOf({ check, title, clause, advice }: RecordedResult): object {
   };
 }
 
-function resultOf(record: ReviewRecord, result: RecordedResult, ruleIndex: number): object {
+function resultOf(record: ReviewRecord, find: Find, result: RecordedResult, ruleIndex: number): object {
   const { check, call, verdict, words, exchanges } = result;
   return {
     ruleId: check,
@@ -81,7 +83,7 @@ function resultOf(record: ReviewRecord, result: RecordedResult, ruleIndex: numbe
     partialFingerprints: { "checkOnCall/v1": fingerprint([record.endpoint, check, call ?? ""]) },
     properties: {
       verdict,
-      exchanges: exchangesOf(record)(exchanges).map((exchange) => ({
+      exchanges: find(exchanges).map((exchange) => ({
         number: exchange.number,
         sent: sentWords(exchange),
         received: receivedWords(exchange),

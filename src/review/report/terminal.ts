@@ -3,13 +3,16 @@ import type { Verdict } from "../check.ts";
 import type { RecordedResult, ReviewRecord } from "../record.ts";
 import {
   conclusionOf,
-  exchangesOf,
+  type Find,
   factsOf,
+  finderOf,
   grouped,
   placeOf,
   receivedWords,
   SAID,
   sentWords,
+  UNCHECKED,
+  uncheckedOf,
   untriedOf,
 } from "./findings.ts";
 import { shown, wrapped } from "./text.ts";
@@ -59,10 +62,11 @@ export function terminalReport(record: ReviewRecord, style: TerminalStyle): stri
   lines.push("", paint(paint(verdict, conclusion.verdict), "bold"));
   lines.push(...indented(conclusion.words, 2, columns));
   lines.push(...untriedLines(record, columns, paint));
+  const find = finderOf(record);
   for (const { verdict, results } of grouped(record.results)) {
     lines.push("", paint(`${SAID[verdict].heading} (${results.length})`, "bold"));
     for (const result of results)
-      lines.push(...(verdict === "pass" ? passLines : resultLines)(result, record, columns, paint));
+      lines.push(...(verdict === "pass" ? passLines : resultLines)(result, find, columns, paint));
   }
   lines.push("", `${paint(verdict, conclusion.verdict)}: ${conclusion.words}`);
   return `${lines.join("\n")}\n`;
@@ -73,7 +77,8 @@ type Paint = ReturnType<typeof painter>;
 /** Here and not only below, since nobody can vouch for what was not tried. */
 function untriedLines(record: ReviewRecord, columns: number, paint: Paint): string[] {
   const untried = untriedOf(record.results);
-  if (untried.length === 0) return [];
+  const unchecked = uncheckedOf(record);
+  if (untried.length + unchecked.length === 0) return [];
   const lines = ["", paint("Not established, and why", "bold")];
   for (const { verdict, words, results } of untried) {
     lines.push(`  ${mark(verdict, paint)} ${SAID[verdict].word}`);
@@ -81,19 +86,23 @@ function untriedLines(record: ReviewRecord, columns: number, paint: Paint): stri
     const tried = results.map((result) => `${result.check} (${placeOf(result)})`).join(", ");
     lines.push(...indented(tried, 6, columns).map((line) => paint(line, "quiet")));
   }
+  if (unchecked.length > 0) {
+    lines.push(...indented(UNCHECKED, 2, columns));
+    lines.push(...indented(unchecked.join(", "), 6, columns).map((line) => paint(line, "quiet")));
+  }
   return lines;
 }
 
-function passLines(result: RecordedResult, _: ReviewRecord, columns: number, paint: Paint): string[] {
+function passLines(result: RecordedResult, _: Find, columns: number, paint: Paint): string[] {
   return [
     `  ${mark("pass", paint)} ${result.check}: ${shown(result.title)} (${placeOf(result)})`,
     ...indented(shown(result.words), 4, columns).map((line) => paint(line, "quiet")),
   ];
 }
 
-function resultLines(result: RecordedResult, record: ReviewRecord, columns: number, paint: Paint): string[] {
+function resultLines(result: RecordedResult, find: Find, columns: number, paint: Paint): string[] {
   const { verdict, clause, advice } = result;
-  const exchanges = exchangesOf(record)(result.exchanges).map(
+  const exchanges = find(result.exchanges).map(
     (exchange) => `#${exchange.number} ${sentWords(exchange)} → ${receivedWords(exchange)}`,
   );
   return [

@@ -89,7 +89,7 @@ t.test("the conclusion, what failed and what was not established stand before th
   const html = htmlReport(RECORD);
   const first = html.indexOf('id="part-1"');
   for (const text of [
-    "1 of 9 checks on 1 call failed; 1 came to no result",
+    "1 of 9 checks on 2 targets failed; 1 came to no result",
     "What failed",
     "What could not be established, and why",
     "The probe of effects gave no answer, so nobody can tell whether the call ran.",
@@ -166,3 +166,35 @@ t.test(
     t.match(htmlReport(odd[3] as ReviewRecord), "another");
   },
 );
+
+t.test("calls that no check was tried on are named where people look first", async (t) => {
+  const [call] = RECORD.calls;
+  if (call === undefined) return void t.fail();
+  const html = htmlReport({ ...RECORD, calls: [...RECORD.calls, { ...call, name: "weather <b>" }] });
+  const at = html.indexOf("weather &#60;b&#62;");
+  t.ok(at > 0 && at < html.indexOf('id="part-1"'));
+  t.equal(html.includes('id="part-3"'), false, "and have no part of their own");
+  const all = RECORD.results.filter(({ verdict }) => verdict === "pass");
+  t.match(htmlReport({ ...RECORD, results: all }), "Nothing: every check was tried and came to a result.");
+});
+
+t.test("messages in full have an end, and the lines about them none", async (t) => {
+  const [one] = RECORD.exchanges;
+  const [result] = RECORD.results;
+  if (one === undefined || result === undefined) return void t.fail();
+  const message = { method: "tools/call", params: Array.from({ length: 2_000 }, () => "text") };
+  const exchanges = Array.from({ length: 1_500 }, (_, at) => ({
+    ...one,
+    number: at + 1,
+    sent: { headers: {}, message },
+  }));
+  const html = htmlReport({
+    ...RECORD,
+    exchanges,
+    results: [{ ...result, exchanges: exchanges.map(({ number }) => number) }],
+  });
+  t.ok(html.length < 10_000_000, `${html.length}`);
+  t.match(html, "#1500<");
+  t.match(html, "In full in the JSON report only");
+  tagsOf(html);
+});

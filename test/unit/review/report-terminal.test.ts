@@ -31,7 +31,7 @@ t.test("in order: conclusion, what was not established and why, failures, and pa
     "Not applicable (2)",
     "Passed (4)",
     "(the endpoint)",
-    "✕ FAILED: 1 of 9 checks on 1 call failed; 1 came to no result, 2 did not apply or were not allowed, 1 warning.",
+    "✕ FAILED: 1 of 9 checks on 2 targets failed; 1 came to no result, 2 did not apply or were not allowed, 1 warning.",
   ].map((text) => [text, report.indexOf(text)] as const);
   for (const [text, at] of places) t.ok(at >= 0, text);
   t.same(
@@ -49,6 +49,19 @@ t.test("the conclusion: nothing that was not established is a pass", async (t) =
   t.equal(titles(only("not_applicable")), "Nothing established");
   t.equal(titles(only("inconclusive", "not_applicable")), "Nothing established");
   t.equal(titles({ ...RECORD, calls: [], results: [] }), "Nothing established");
+});
+
+t.test("calls that no check was tried on are told before what failed", async (t) => {
+  const [call] = RECORD.calls;
+  if (call === undefined) return void t.fail();
+  const report = terminalReport(
+    { ...RECORD, calls: [call, { ...call, name: "weather" }, { ...call, name: "time" }] },
+    PLAIN,
+  );
+  const at = report.indexOf("No check was tried on what follows");
+  t.ok(at > 0 && at < report.indexOf("Failed (1)"));
+  t.match(report, "\n      weather, time\n");
+  t.notMatch(terminalReport(RECORD, PLAIN), "No check was tried");
 });
 
 t.test("colours only on a terminal, and never with NO_COLOR", async (t) => {

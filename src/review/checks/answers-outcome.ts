@@ -1,0 +1,152 @@
+/**
+ * What became of a retry, as far as that can be told from outside. A tool error, an error of the protocol and a question asked again
+ * say that nothing was carried out; a complete result says so only by what the effect probe, or the result itself, shows.
+ */
+import { isObject, own } from "../../mcp/parsed.ts";
+import { type Asked, Inconclusive, type Session } from "../check.ts";
+import { type Exchange, isAsking, isDone, isRefused, isToolError } from "../exchange.ts";
+
+/**
+ * `moved_on`: asks what comes after an acceptance. `withheld`: complete, and nothing was carried out. `unclear`: complete, or a task, and
+ * nothing tells what it did. `no_answer`: neither an answer nor a change.
+ */
+export type Outcome =
+  | "refused"
+  | "asked_again"
+  | "moved_on"
+  | "carried_out"
+  | "withheld"
+  | "unclear"
+  | "no_answer";
+
+/** Outcomes in words that end a sentence. */
+export const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
+  refused: "was refused",
+  asked_again: "led to the question again",
+  moved_on: "led to the next question, as if it had been accepted",
+  carried_out: "was carried out",
+  withheld: "ended without being carried out",
+  unclear: "ended in a result that does not tell whether it was carried out (an effect probe can)",
+  no_answer: "got no answer",
+};
+
+/**
+ * Whether a call only reads: then its result is all that there is of it, and reading again does no harm. What a server says of its
+ * tools counts, unless the plan names side effects.
+ */
+export function onlyReads({ call, listed }: Session): boolean {
+  if (call.sideEffects !== undefined) return false;
+  if (call.method !== "tools/call") return true;
+  const annotations = listed === undefined ? undefined : own(listed, "annotations");
+  return isObject(annotations) && own(annotations, "readOnlyHint") === true;
+}
+
+/** The honest rounds of the map: the exchanges that asked, and the result of the last acceptance if it came to that. */
+export function honestRounds({ mapped }: Session): {
+  readonly asking: readonly Exchange[];
+  readonly done: Exchange | undefined;
+} {
+  return { asking: mapped.filter(isAsking), done: mapped.findLast(isDone) };
+}
+
+/** Keys of the questions of a round. */
+export const keysOf = (exchange: Exchange): readonly string[] => {
+  if (exchange.received.kind !== "result") return [];
+  const requests = own(exchange.received.result, "inputRequests");
+  return isObject(requests) ? Object.keys(requests).toSorted() : [];
+};
+
+/** The result without what differs from one execution to the next, such as numbers of receipts; undefined of one that says nothing. */
+export function likeness({ received }: Exchange): string | undefined {
+  if (received.kind !== "result") return undefined;
+  const shown = Object.fromEntries(
+    Object.entries(received.result).filter(
+      ([name, value]) => /^(content|structuredContent|messages|contents)$/.test(name) && !isEmpty(value),
+    ),
+  );
+  if (Object.keys(shown).length === 0) return undefined;
+  return JSON.stringify(shown)
+    .replaceAll(/[0-9a-f]{8,}(?:-[0-9a-f]{4,})*/gi, "#")
+    .replaceAll(/\d+/g, "#");
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === null || (typeof value === "object" && Object.keys(value).length === 0);
+
+/** Whether two results are the same to the letter, but for `_meta`. */
+export function isSameResult(one: Exchange, other: Exchange): boolean {
+  return resultText(one) === resultText(other);
+}
+
+function resultText({ received }: Exchange): string | undefined {
+  if (received.kind !== "result") return undefined;
+  const { _meta, ...result } = received.result;
+  return JSON.stringify(result);
+}
+
+/**
+ * What became of one retry that was not to be carried out.
+ * @param before what the probe said before it; undefined without a probe
+ */
+export async function outcomeOf(
+  session: Session,
+  asked: Asked,
+  reply: Exchange,
+  before: string | undefined,
+): Promise<Outcome> {
+  const after = await session.probe();
+  if (before !== undefined && after !== before) return "carried_out";
+  if (isRefused(reply) || isToolError(reply)) return "refused";
+  if (isAsking(reply)) {
+    const next = honestRounds(session).asking[asked.round];
+    const [now, then] = [keysOf(reply), keysOf(asked.exchange)];
+    const isNext = next !== undefined && same(keysOf(next), now) && !same(now, then);
+    return isNext ? "moved_on" : "asked_again";
+  }
+  if (reply.received.kind === "none") return before === undefined ? "no_answer" : "refused";
+  if (!isDone(reply)) return "unclear";
+  if (before !== undefined) return "withheld";
+  const { done } = honestRounds(session);
+  const [accepted, got] = [done && likeness(done), likeness(reply)];
+  if (accepted === undefined || got === undefined) return "unclear";
+  if (accepted === got) return "carried_out";
+  return onlyReads(session) ? "withheld" : "unclear";
+}
+
+const same = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((key, index) => key === other[index]);
+
+/** The rounds of the call that ask something, from 1; at least the first. */
+export function roundsOf(session: Session): number {
+  return session.call.complete ? Math.max(1, honestRounds(session).asking.length) : 1;
+}
+
+/**
+ * An open round, after honest answers to those before it.
+ * @throws Inconclusive where the call does not get there
+ */
+export async function reach(session: Session, round: number): Promise<Asked> {
+  let asked = await session.begin();
+  while (asked.round < round) {
+    const reply = await session.retry(asked);
+    const next = session.next(asked, reply);
+    if (next === undefined)
+      throw new Inconclusive(`the call did not come to round ${round}`, [asked.exchange, reply]);
+    asked = next;
+  }
+  return asked;
+}
+
+/** A round trip that was answered honestly to its end, with the round that was the last. */
+export interface Finished {
+  readonly last: Asked;
+  readonly reply: Exchange;
+}
+
+/** Answers honestly until it is over. @throws Inconclusive where that does not come about */
+export async function finish(session: Session): Promise<Finished> {
+  const last = await reach(session, roundsOf(session));
+  const reply = await session.retry(last);
+  if (isDone(reply)) return { last, reply };
+  throw new Inconclusive("honest answers did not complete the call", [last.exchange, reply]);
+}

@@ -64,14 +64,18 @@ export function scan(bytes: Uint8Array, limits: ScanLimits): JsonText {
   return new JsonText(buffer, scanTape(buffer, limits.depth));
 }
 
+/** Cells that are held on to between two scans, four bytes each. */
+const MOST_SCRATCH = 1 << 20;
+/** Where tapes are written, one at a time: nothing waits in a scan, and how long a tape becomes is known at its end. */
+let scratch = new Int32Array(1 << 12);
+
 /**
  * While a container is open its cells hold other things than at the end: cell 1 the number of its members or items so far,
  * cell 2 the tape index of its parent. So the tape is the stack too.
  */
 function scanTape(bytes: Buffer, maxDepth: number): Int32Array {
   const end = bytes.length;
-  // An ordinary text has a node for every ten bytes or so; one made only of brackets makes the tape grow.
-  let tape = new Int32Array((end >> 2) + 16);
+  let tape = scratch;
   let top = 0;
   let open = NONE;
   let depth = 0;
@@ -124,7 +128,7 @@ function scanTape(bytes: Buffer, maxDepth: number): Int32Array {
       if (open === NONE) {
         at = skipSpace(bytes, at, end);
         if (at !== end) throw new JsonError("trailing", at);
-        return tape;
+        return kept(tape, top);
       }
       at = skipSpace(bytes, at, end);
       const next = at < end ? (bytes[at] as number) : NONE;
@@ -173,5 +177,14 @@ function scanTape(bytes: Buffer, maxDepth: number): Int32Array {
 function grow(tape: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
   const larger = new Int32Array(tape.length * 2);
   larger.set(tape);
+  if (larger.length <= MOST_SCRATCH) scratch = larger;
   return larger;
+}
+
+/** What was written of a tape, for as long as its text is read. Small ones share memory, as small buffers do. */
+function kept(tape: Int32Array, top: number): Int32Array {
+  const { buffer, byteOffset } = Buffer.allocUnsafe(top * Int32Array.BYTES_PER_ELEMENT);
+  const copy = new Int32Array(buffer, byteOffset, top);
+  copy.set(tape.subarray(0, top));
+  return copy;
 }

@@ -1,4 +1,5 @@
 import t from "tap";
+import { canonical } from "../../../src/json/canonical.ts";
 import { JsonError, type JsonFault, scan } from "../../../src/json/scan.ts";
 import { ACCEPTED, DUPLICATES, NO_DUPLICATES, REFUSED } from "./corpus.ts";
 
@@ -166,6 +167,23 @@ t.test("bounds size before it looks at anything", (t) => {
   t.equal(faultOf("[1]", { bytes: 3, depth: 1 }), "accepted");
   t.equal(faultOf("[1 ]", { bytes: 3, depth: 1 }), "too_large");
   t.equal(faultOf(Buffer.alloc(4, 0xff), { bytes: 3, depth: 1 }), "too_large");
+  t.end();
+});
+
+t.test("what is read of one text stays when others are scanned after it", (t) => {
+  const texts = Array.from(
+    { length: 50 },
+    (_, n) => `[${"[1,".repeat(n)}"${"x".repeat(n)}"${"]".repeat(n)}]`,
+  );
+  // One far over what is written without growing, and one that is refused in the middle.
+  texts.push(JSON.stringify(Array.from({ length: 100_000 }, (_, n) => ({ n }))));
+  const docs = texts.map((text) => {
+    const doc = scan(Buffer.from(text), { bytes: 1e7, depth: 200 });
+    t.throws(() => scan(Buffer.from(`[[1,2],${text.slice(0, -1)}`), { bytes: 1e7, depth: 200 }));
+    return doc;
+  });
+  // The canonical text is read off the tape, and here it is the text itself.
+  for (const [index, doc] of docs.entries()) t.ok(canonical(doc, doc.root) === texts[index], `text ${index}`);
   t.end();
 });
 

@@ -3,7 +3,7 @@
 import type { RecordedResult } from "../record.ts";
 import { placeOf, SAID } from "./findings.ts";
 import { painter } from "./terminal.ts";
-import { shown } from "./text.ts";
+import { shown, wrapped } from "./text.ts";
 
 /** Where it goes, and how. */
 export interface ProgressPlace {
@@ -42,8 +42,8 @@ export function progressTo({ write, live, colour, columns }: ProgressPlace): Pro
     checking({ check, call }, position, total) {
       if (!live) return;
       const line = shown(`[${position}/${total}] ${check} (${placeOf({ call })})`, MAX_LINE);
-      // A line that wraps could not be erased.
-      const fitting = line.slice(0, Math.max(0, columns() - 1)).toWellFormed();
+      // A line that wraps could not be erased; some terminals say that they have no columns.
+      const [fitting = ""] = wrapped(line, Math.max(20, columns() || 80) - 1);
       write(`${clear()}${fitting}`);
       standing = true;
     },

@@ -65,8 +65,11 @@ export function terminalReport(record: ReviewRecord, style: TerminalStyle): stri
   const find = finderOf(record);
   for (const { verdict, results } of grouped(record.results)) {
     lines.push("", paint(`${SAID[verdict].heading} (${results.length})`, "bold"));
-    for (const result of results)
-      lines.push(...(verdict === "pass" ? passLines : resultLines)(result, find, columns, paint));
+    const print = verdict === "pass" ? passLines : resultLines;
+    // One after the other what was found wrong; what came to the same words on several calls once.
+    const same = ({ check, words }: RecordedResult, at: number): string =>
+      verdict === "fail" || verdict === "warn" ? String(at) : JSON.stringify([check, words]);
+    for (const those of groupedBy(results, same)) lines.push(...print(those, find, columns, paint));
   }
   lines.push("", `${paint(verdict, conclusion.verdict)}: ${conclusion.words}`);
   return `${lines.join("\n")}\n`;
@@ -93,20 +96,34 @@ function untriedLines(record: ReviewRecord, columns: number, paint: Paint): stri
   return lines;
 }
 
-function passLines(result: RecordedResult, _: Find, columns: number, paint: Paint): string[] {
+/** Results of one check with one verdict in the same words; one at least. */
+type Same = readonly [RecordedResult, ...RecordedResult[]];
+
+function groupedBy(
+  results: readonly RecordedResult[],
+  key: (result: RecordedResult, at: number) => string,
+): readonly Same[] {
+  return [...Map.groupBy(results, key).values()] as unknown as readonly Same[];
+}
+
+const placesOf = (results: Same): string => results.map(placeOf).join(", ");
+
+function passLines(results: Same, _: Find, columns: number, paint: Paint): string[] {
+  const [result] = results;
   return [
-    `  ${mark("pass", paint)} ${result.check}: ${shown(result.title)} (${placeOf(result)})`,
+    `  ${mark("pass", paint)} ${result.check}: ${shown(result.title)} (${placesOf(results)})`,
     ...indented(shown(result.words), 4, columns).map((line) => paint(line, "quiet")),
   ];
 }
 
-function resultLines(result: RecordedResult, find: Find, columns: number, paint: Paint): string[] {
+function resultLines(results: Same, find: Find, columns: number, paint: Paint): string[] {
+  const [result] = results;
   const { verdict, clause, advice } = result;
-  const exchanges = find(result.exchanges).map(
+  const exchanges = find(results.length === 1 ? result.exchanges : []).map(
     (exchange) => `#${exchange.number} ${sentWords(exchange)} → ${receivedWords(exchange)}`,
   );
   return [
-    `  ${mark(verdict, paint)} ${paint(`${result.check}: ${shown(result.title)}`, "bold")} (${placeOf(result)})`,
+    `  ${mark(verdict, paint)} ${paint(`${result.check}: ${shown(result.title)}`, "bold")} (${placesOf(results)})`,
     ...indented(shown(result.words), 4, columns),
     ...exchanges.flatMap((line) => indented(line, 6, columns)).map((line) => paint(line, "quiet")),
     ...indented(`${clause.level}: ${shown(clause.text)} [${shown(clause.source)}]`, 4, columns),

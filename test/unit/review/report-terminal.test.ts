@@ -64,6 +64,18 @@ t.test("calls that no check was tried on are told before what failed", async (t)
   t.notMatch(terminalReport(RECORD, PLAIN), "No check was tried");
 });
 
+t.test("the same words about several calls stand once; each failure stands by itself", async (t) => {
+  const twice = RECORD.results.flatMap((one) => [one, { ...one, call: "refund" }]);
+  const report = terminalReport({ ...RECORD, results: twice }, PLAIN);
+  t.match(report, "  – state/expiry: A state expires (transfer, refund)\n");
+  t.match(report, "  ✓ answers/refusal: A declined question is not carried out (transfer, refund)\n");
+  t.match(
+    report,
+    /state\/tampered: A tampered state is refused \(transfer\)\n[\s\S]*state\/tampered: A tampered state is refused \(refund\)\n/,
+  );
+  t.match(report, "Not applicable (4)");
+});
+
 t.test("colours only on a terminal, and never with NO_COLOR", async (t) => {
   t.equal(isColoured({}, true), true);
   t.equal(isColoured({ NO_COLOR: "" }, true), true);
@@ -109,12 +121,12 @@ t.test("progress: a line that its result replaces where it can, else plain lines
   );
   const erase = "\r\u001b[2K";
   const live = play(true);
-  t.match(
-    live,
-    `[1/9] answers/refusal (transf${erase}✓ pass answers/refusal (transfer)\n`,
-    "cut to the line",
-  );
+  t.match(live, `[1/9] answers/refusal ${erase}✓ pass answers/refusal (transfer)\n`, "cut to the line");
   t.equal(live.split(erase).length, 4);
+  const wide: string[] = [];
+  const other = progressTo({ ...place, write: (text) => void wide.push(text), live: true, columns: () => 0 });
+  other.checking({ ...first, call: "送".repeat(100) }, 1, 9);
+  t.match(wide.join(""), /^\[1\/9\] answers\/refusal$/, "wide letters do not wrap it either");
   t.ok(live.endsWith(erase), "nothing is left standing");
   t.notMatch(live.replaceAll(erase, "").replaceAll("\n", ""), UNSEEN);
 });

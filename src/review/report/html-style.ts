@@ -132,7 +132,8 @@ footer { margin-top: 3rem; border-top: 1px solid var(--line); color: var(--quiet
   .head, .diagram text { fill: CanvasText !important; }
 }
 @media print {
-  body { max-width: none; padding: 0; font-size: 10pt; }
+  html { font-size: 9.5pt; }
+  body { max-width: none; padding: 0; }
   .conclusion, .counts li, .result, .diagram, pre { print-color-adjust: exact; }
   .result, .diagram, .found li, .counts { break-inside: avoid; }
   h2, h3 { break-after: avoid; }

@@ -121,7 +121,7 @@ t.test("progress: a line that its result replaces where it can, else plain lines
   );
   const erase = "\r\u001b[2K";
   const live = play(true);
-  t.match(live, `[1/9] answers/refusal ${erase}✓ pass answers/refusal (transfer)\n`, "cut to the line");
+  t.match(live, `[1/9] answers/refusal${erase}✓ pass answers/refusal (transfer)\n`, "cut to the line");
   t.equal(live.split(erase).length, 4);
   const wide: string[] = [];
   const other = progressTo({ ...place, write: (text) => void wide.push(text), live: true, columns: () => 0 });

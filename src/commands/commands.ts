@@ -6,6 +6,7 @@ import { CONFIGURATION_COMMANDS } from "./configuration-commands.ts";
 import { GATEWAY_COMMANDS } from "./gateway-commands.ts";
 import { KEY_COMMANDS } from "./key-commands.ts";
 import { OVERRIDE_COMMANDS } from "./override-commands.ts";
+import { REVIEW_COMMANDS } from "./review-commands.ts";
 
 /** In the order of the help. */
 export const COMMANDS: readonly Command[] = [
@@ -15,4 +16,5 @@ export const COMMANDS: readonly Command[] = [
   ...OVERRIDE_COMMANDS,
   ...APPROVAL_COMMANDS,
   ...AUDIT_COMMANDS,
+  ...REVIEW_COMMANDS,
 ];

@@ -5,6 +5,8 @@ export const EXIT = {
     1,
     "not healthy or not ready, or no answer; the server can be reached around the gateway; ended without having drained",
   ],
+  failed: [2, "a review found a check that fails"],
+  undecided: [3, "a review could not decide: a check is inconclusive, or there was nothing to review"],
   usage: [64, "the command line is wrong"],
   data: [65, "the token would be refused now; there is no such entry"],
   input: [66, "the configuration file cannot be read"],

@@ -45,6 +45,7 @@ export function createPace(perSecond: number, clock: Clock, signal: AbortSignal)
       return group.go;
     }
     const wait = async (): Promise<void> => {
+      signal.throwIfAborted();
       const ms = free - clock.now();
       // Also without a wait the group stays open until those that ask right now have asked.
       await (ms > 0 ? clock.sleep(ms, signal) : undefined);

@@ -53,11 +53,11 @@ export function checkedLookup(remote: boolean, resolve: Resolve = RESOLVE): Look
 }
 
 /** Whether the host may be reached, before anything is sent. @throws NotHere, or what the resolver says */
-export function checkHost(url: URL, remote: boolean, resolve?: Resolve): Promise<void> {
+export async function checkHost(url: URL, remote: boolean, resolve?: Resolve): Promise<void> {
   checkLiteral(url, remote);
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  if (isIP(host) !== 0) return Promise.resolve();
-  return new Promise((done, fail) =>
+  if (isIP(host) !== 0) return;
+  await new Promise<void>((done, fail) =>
     checkedLookup(remote, resolve)(host, { all: true }, (error) => (error === null ? done() : fail(error))),
   );
 }

@@ -16,7 +16,7 @@ const MAX_FIELDS = 50;
 export function recordedCall(
   call: PlannedCall,
   mapped: readonly Exchange[],
-  { words }: Redaction,
+  { ours }: Redaction,
 ): RecordedCall {
   const { consentSurface, dataSensitivity, sideEffects } = call;
   return {
@@ -26,7 +26,7 @@ export function recordedCall(
     ...(consentSurface === undefined ? {} : { consentSurface }),
     ...(dataSensitivity === undefined ? {} : { dataSensitivity }),
     ...(sideEffects === undefined ? {} : { sideEffects }),
-    map: mapped.map((exchange, index) => step(exchange, index, words)),
+    map: mapped.map((exchange, index) => step(exchange, index, ours)),
   };
 }
 
@@ -90,7 +90,7 @@ export function recordedResult(
   check: Check,
   call: string,
   finding: Finding,
-  { words }: Redaction,
+  { ours }: Redaction,
 ): RecordedResult {
   const { id, title, clause, advice } = check;
   return {
@@ -100,7 +100,7 @@ export function recordedResult(
     clause,
     advice,
     verdict: finding.verdict,
-    words: words(finding.words),
+    words: ours(finding.words),
     exchanges: finding.exchanges.map(({ number }) => number),
   };
 }

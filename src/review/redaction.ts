@@ -15,18 +15,22 @@ const SHOWN_HEADERS: ReadonlySet<string> = new Set([
   ...["content-type", "www-authenticate", "retry-after", "allow", "cache-control", "vary", "server"],
   ...["mcp-protocol-version", "x-request-id", "access-control-allow-origin"],
 ]);
-/** Characters of the shortest argument or answer that is looked for in other places; shorter ones would hit words. */
-const LEAST = 4;
-/** The same for states. */
-const LEAST_STATE = 6;
+/** Characters from which on a secret is looked for anywhere; shorter ones as whole words, and only in what a server wrote. */
+const LONG = 6;
+/** Members of results that hold words of the protocol. */
+const OF_THE_PROTOCOL: ReadonlySet<string> = new Set([
+  ...["resultType", "supportedVersions", "capabilities", "serverInfo", "_meta", "ttlMs", "cacheScope"],
+]);
 const MAX_DEPTH = 12;
 const MAX_ENTRIES = 100;
 
 /** Redacts; remembers which states it has seen. */
 export interface Redaction {
   exchange(exchange: Exchange): RecordedExchange;
-  /** A text of ours or of a server's. */
+  /** A text that a server wrote. */
   words(text: string): string;
+  /** A text that the reviewer wrote, or the name of something. */
+  ours(text: string): string;
 }
 
 /** @param plan whose tokens, answers and arguments are looked for */
@@ -35,28 +39,34 @@ export function createRedaction(
   showArguments: boolean,
 ): Redaction {
   const secrets = new Map<string, string>();
-  const add = (text: string, instead: string, least: number): void => {
-    if (text.length >= least && !secrets.has(text)) secrets.set(text, instead);
+  const add = (text: string, instead: string): void => {
+    if (text !== "" && !secrets.has(text)) secrets.set(text, instead);
   };
-  for (const token of [plan.tokens.first, plan.tokens.second])
-    if (token !== undefined) add(token, "(token)", 1);
+  for (const token of [plan.tokens.first, plan.tokens.second]) if (token !== undefined) add(token, "(token)");
   for (const call of plan.calls) {
     for (const { content, result } of Object.values(call.answers))
-      for (const leaf of leaves([content, result])) add(leaf, "(answer)", LEAST);
+      for (const leaf of leaves([content, result])) add(leaf, "(answer)");
     if (showArguments) continue;
     for (const leaf of leaves([call.arguments, call.otherArguments, call.otherTarget?.arguments]))
-      add(leaf, "(argument)", LEAST);
+      add(leaf, "(argument)");
   }
-  if (!showArguments) for (const leaf of leaves(plan.probe?.arguments)) add(leaf, "(argument)", LEAST);
+  if (!showArguments) for (const leaf of leaves(plan.probe?.arguments)) add(leaf, "(argument)");
 
   let sorted: readonly (readonly [string, string])[] = [];
-  const words = (text: string): string => {
+  const replaced = (text: string, isOurs: boolean): string => {
     // The longest first: one may hold another.
     if (sorted.length !== secrets.size) sorted = [...secrets].sort(([a], [b]) => b.length - a.length);
     let shown = text;
-    for (const [secret, instead] of sorted) shown = shown.replaceAll(secret, () => instead);
+    for (const [secret, instead] of sorted) {
+      if (secret.length >= LONG) shown = shown.replaceAll(secret, () => instead);
+      else if (!isOurs && shown.includes(secret)) shown = shown.replace(wholeWord(secret), () => instead);
+    }
     return shown;
   };
+  /** What a server wrote. */
+  const words = (text: string): string => replaced(text, false);
+  /** What the reviewer wrote, and what the protocol has words for. */
+  const ours = (text: string): string => replaced(text, true);
 
   let states = 0;
   const names = new Map<string, string>();
@@ -68,7 +78,7 @@ export function createRedaction(
     states += 1;
     const name = `(state ${states}, ${value.length} characters)`;
     names.set(value, name);
-    add(value, name, LEAST_STATE);
+    add(value, name);
     return name;
   };
 
@@ -81,28 +91,27 @@ export function createRedaction(
         Object.entries(params).map(([name, value]) => {
           if (name === "requestState") return [name, state(value)];
           if (name === "inputResponses") return [name, answers(value)];
-          if (name === "arguments")
-            return [name, showArguments ? inWords(value, words) : shape(value, words)];
-          return [name, inWords(value, words)];
+          if (name === "arguments") return [name, showArguments ? inWords(value, ours) : shape(value, ours)];
+          return [name, inWords(value, ours)];
         }),
       ),
     };
   };
 
   const received = (given: Received): RecordedExchange["received"] => {
-    const headers = shownHeaders(given.headers, words);
+    const headers = shownHeaders(given.headers, ours);
     if (given.kind === "none") {
       const { status, ...rest } = given;
       return { ...rest, headers, ...(status === undefined ? {} : { status }) };
     }
     if (given.kind === "error") {
       const { data, ...rest } = given;
-      const told = data === undefined ? {} : { data: shape(data, words) };
+      const told = data === undefined ? {} : { data: shape(data, ours) };
       return { ...rest, headers, message: words(given.message), ...told };
     }
     // A server may write its state into a question as well.
     if (own(given.result, "requestState") !== undefined) state(own(given.result, "requestState"));
-    return { ...given, headers, resultType: words(given.resultType), result: resultShape(given.result) };
+    return { ...given, headers, resultType: ours(given.resultType), result: resultShape(given.result) };
   };
 
   const resultShape = (result: Json): Record<string, unknown> =>
@@ -110,70 +119,69 @@ export function createRedaction(
       Object.entries(result).map(([name, value]) => {
         if (name === "requestState") return [name, state(value)];
         if (name === "isError" && typeof value === "boolean") return [name, value];
-        if (name === "resultType") return [name, inWords(value, words)];
         if (name === "inputRequests") return [name, questions(value)];
-        if (
-          name === "supportedVersions" ||
-          name === "capabilities" ||
-          name === "serverInfo" ||
-          name === "_meta"
-        )
-          return [name, inWords(value, words)];
-        return [name, shape(value, words)];
+        if (OF_THE_PROTOCOL.has(name)) return [name, inWords(value, ours)];
+        return [name, shape(value, ours)];
       }),
     );
 
   /** Questions as they are: what people are asked is what a review is about. Addresses without their query. */
   const questions = (value: unknown): unknown =>
-    inWords(value, (text) =>
-      words(/^https?:\/\//i.test(text) && URL.canParse(text) ? withoutQuery(text) : text),
+    inWords(
+      value,
+      (text) => words(/^https?:\/\//i.test(text) && URL.canParse(text) ? withoutQuery(text) : text),
+      ours,
     );
 
   const answers = (value: unknown): unknown => {
-    if (!isObject(value)) return shape(value, words);
+    if (!isObject(value)) return shape(value, ours);
     return Object.fromEntries(
       Object.entries(value).map(([key, answer]) => {
         const action = isObject(answer) ? own(answer, "action") : undefined;
         const said = ["accept", "decline", "cancel"].includes(String(action)) ? { action } : {};
-        const shaped = shape(answer, words);
-        return [words(key), isObject(shaped) ? { ...shaped, ...said } : shaped];
+        const shaped = shape(answer, ours);
+        return [ours(key), isObject(shaped) ? { ...shaped, ...said } : shaped];
       }),
     );
   };
 
   return {
     words,
+    ours,
     exchange({ number, label, sent, received: given, at, ms }) {
       // What was sent first: a state that is only known from there is then found in the answer too.
       const message = sentMessage(sent.message);
       return {
         number,
-        label: words(label),
+        label: ours(label),
         caller: sent.caller,
         at: new Date(at).toISOString(),
         ms,
-        sent: { headers: sentHeaders(sent.headers, showArguments, words), message: { ...message } },
+        sent: { headers: sentHeaders(sent.headers, showArguments, ours), message: { ...message } },
         received: received(given),
       };
     },
   };
 }
 
-/** A value with each text in it changed. */
-function inWords(value: unknown, words: (text: string) => string, depth = 0): unknown {
+type Words = (text: string) => string;
+
+/** A value with each text in it changed, and each name. */
+function inWords(value: unknown, words: Words, names: Words = words, depth = 0): unknown {
   if (typeof value === "string") return words(value);
   if (typeof value !== "object" || value === null) return value;
   if (depth > MAX_DEPTH) return "(deeper)";
-  if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map((item) => inWords(item, words, depth + 1));
+  if (Array.isArray(value))
+    return value.slice(0, MAX_ENTRIES).map((item) => inWords(item, words, names, depth + 1));
   return Object.fromEntries(
     Object.entries(value)
       .slice(0, MAX_ENTRIES)
-      .map(([key, inner]) => [words(key), inWords(inner, words, depth + 1)]),
+      .map(([key, inner]) => [names(key), inWords(inner, words, names, depth + 1)]),
   );
 }
 
 /** What kind of value stands where, and none of them. */
-function shape(value: unknown, words: (text: string) => string, depth = 0): unknown {
+function shape(value: unknown, words: Words, depth = 0): unknown {
   if (typeof value === "string") return `(text of ${value.length})`;
   if (typeof value === "number") return "(number)";
   if (typeof value !== "object" || value === null) return value === null ? null : `(${typeof value})`;
@@ -182,11 +190,21 @@ function shape(value: unknown, words: (text: string) => string, depth = 0): unkn
   return Object.fromEntries(
     Object.entries(value)
       .slice(0, MAX_ENTRIES)
-      .map(([key, inner]) => [words(key), shape(inner, words, depth + 1)]),
+      .map(([key, inner]) => [words(key), isKind(key, inner) ? inner : shape(inner, words, depth + 1)]),
   );
 }
 
-/** Texts and long numbers in a value. */
+/** Whether a member says of what kind a block of content is, in a word of the protocol. */
+function isKind(key: string, value: unknown): boolean {
+  return key === "type" && ["text", "image", "audio", "resource", "resource_link"].includes(String(value));
+}
+
+function wholeWord(text: string): RegExp {
+  const exact = Array.from(text, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`).join("");
+  return new RegExp(`(?<![\\p{L}\\p{N}_])${exact}(?![\\p{L}\\p{N}_])`, "gu");
+}
+
+/** Texts and numbers in a value. */
 function leaves(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (typeof value === "number") return [String(value)];
@@ -194,10 +212,7 @@ function leaves(value: unknown): string[] {
   return Object.values(value).flatMap(leaves);
 }
 
-function shownHeaders(
-  headers: Readonly<Record<string, string>>,
-  words: (text: string) => string,
-): Record<string, string> {
+function shownHeaders(headers: Readonly<Record<string, string>>, words: Words): Record<string, string> {
   const kept = Object.entries(headers).filter(([name]) => SHOWN_HEADERS.has(name));
   return Object.fromEntries(kept.map(([name, value]) => [name, words(value)]));
 }
@@ -205,7 +220,7 @@ function shownHeaders(
 function sentHeaders(
   headers: Readonly<Record<string, string>>,
   showArguments: boolean,
-  words: (text: string) => string,
+  words: Words,
 ): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => {

@@ -109,7 +109,7 @@ export async function review(options: ReviewOptions): Promise<Reviewed> {
   const results = found.map(({ check, call, finding }) =>
     recordedResult(check, call.name, finding, redaction),
   );
-  const record = recordOf(options, { calls, results, exchanges, startedAt, words: redaction.words });
+  const record = recordOf(options, { calls, results, exchanges, startedAt, words: redaction.ours });
   return { record, stopped: signal.aborted, fault };
 }
 

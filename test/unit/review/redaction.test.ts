@@ -1,0 +1,122 @@
+import t from "tap";
+import type { Exchange } from "../../../src/review/exchange.ts";
+import { createRedaction } from "../../../src/review/redaction.ts";
+import { plannedCall } from "../../support/reviewed.ts";
+
+const TOKEN = "eyJ-first-token";
+const STATE = "c2VhbGVkLXN0YXRl";
+const call = plannedCall({
+  arguments: { amount: 10, to: "Zoë", note: "for the boat" },
+  otherArguments: undefined,
+  otherTarget: undefined,
+  answers: { confirm: { content: { account: "DE02-1234", ok: true } } },
+});
+const plan = { tokens: { first: TOKEN, second: "the-other-token" }, calls: [call], probe: undefined };
+
+function exchange(received: Partial<Exchange["received"]>, params: Record<string, unknown> = {}): Exchange {
+  return {
+    number: 1,
+    label: "retry",
+    sent: {
+      caller: "first",
+      headers: { "mcp-name": "transfer", "mcp-param-to": "Zoë", authorization: "Bearer (first)" },
+      message: {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: { name: "transfer", arguments: call.arguments, requestState: STATE, ...params },
+      },
+    },
+    received: {
+      kind: "result",
+      status: 200,
+      headers: {},
+      resultType: "complete",
+      result: {},
+      ...received,
+    } as Exchange["received"],
+    at: 0,
+    ms: 1,
+  };
+}
+
+t.test("what is secret or personal stands nowhere, also where the server repeats it", async (t) => {
+  const redaction = createRedaction(plan, false);
+  const answers = { confirm: { action: "accept", content: { account: "DE02-1234", ok: true } } };
+  const shown = redaction.exchange(
+    exchange(
+      {
+        headers: { "x-echo": TOKEN, "www-authenticate": `Bearer realm="${TOKEN}"`, "set-cookie": "sid=1" },
+        result: {
+          resultType: "input_required",
+          requestState: `${STATE}-next`,
+          inputRequests: {
+            confirm: {
+              method: "elicitation/create",
+              params: {
+                message: `Send 10 to Zoë for the boat from DE02-1234? ${TOKEN} ${STATE}`,
+                url: "https://pay.example/go?code=hunter2#x",
+              },
+            },
+          },
+          structuredContent: { "DE02-1234": "a person's name", iban: TOKEN },
+        },
+      },
+      { inputResponses: answers },
+    ),
+  );
+  const text = JSON.stringify(shown);
+  for (const secret of [
+    TOKEN,
+    STATE,
+    "Zoë",
+    "for the boat",
+    "DE02-1234",
+    "a person's name",
+    "hunter2",
+    "sid=1",
+  ])
+    t.notMatch(text, secret, secret);
+  t.match(text, "(state 1, 16 characters)");
+  t.match(text, '"action":"accept"');
+  t.match(text, "Send (argument) to (argument) (argument) from (answer)? (token) (state 1");
+  t.match(text, "https://pay.example/go");
+});
+
+t.test("one state has one name, and another one another", async (t) => {
+  const redaction = createRedaction(plan, false);
+  redaction.exchange(exchange({ result: { requestState: "a-new-state" } }));
+  const again = redaction.exchange(exchange({}, { requestState: "a-new-state" }));
+  t.match(again.sent.message, { params: { requestState: "(state 2, 11 characters)" } });
+  t.match(redaction.exchange(exchange({}, { requestState: { odd: 1 } })).sent.message, {
+    params: { requestState: "(state that is no text)" },
+  });
+});
+
+t.test("an error says its words and the shape of its data", async (t) => {
+  const { received } = createRedaction(plan, false).exchange(
+    exchange({ kind: "error", code: -32602, message: `bad ${STATE}`, data: { reason: "x", at: 3 } } as never),
+  );
+  t.match(received, {
+    code: -32602,
+    message: /^bad \(state 1/,
+    data: { reason: "(text of 1)", at: "(number)" },
+  });
+});
+
+t.test("arguments stay where the operator wants them, answers and tokens still do not", async (t) => {
+  const shown = createRedaction(plan, true).exchange(
+    exchange({ kind: "error", message: `Zoë DE02-1234 ${TOKEN}` } as never),
+  );
+  t.match(shown.sent.message, { params: { arguments: { to: "Zoë" } } });
+  t.match(shown.received, { message: "Zoë (answer) (token)" });
+});
+
+t.test("short values hit no words of the protocol", async (t) => {
+  const short = plannedCall({ arguments: { a: "form", b: 28, c: 7 } });
+  const { sent, received } = createRedaction({ ...plan, calls: [short] }, false).exchange(
+    exchange({ kind: "error", message: "7 forms, 17 of 28" } as never, { _meta: { version: "2026-07-28" } }),
+  );
+  t.match(sent.message, { params: { _meta: { version: "2026-07-28" } } });
+  t.match(received, { message: "(argument) forms, 17 of (argument)" });
+});

@@ -85,7 +85,7 @@ function arrowsOf(step: Step, call: RecordedCall, exchanges: ReadonlyMap<number,
           `${kind} ${briefly(key, 60)}`,
           ...fields.map(
             ({ name, type, required }) =>
-              `${briefly(name, 40)}: ${briefly(type, 24)}${required ? "" : ", optional"}`,
+              `· ${briefly(name, 40)}: ${briefly(type, 24)}${required ? "" : ", optional"}`,
           ),
         ]),
         ...(step.state === undefined ? [] : [step.state ? "with a requestState" : "without a requestState"]),

@@ -31,6 +31,17 @@ export function element(
 /** A text of somebody else on its own: whichever way it runs, it moves nothing beside it. */
 export const value = (content: string): Markup => element("bdi", {}, text(content));
 
+/** As `value`, with what stands between two backticks as code. */
+export const prose = (content: string): Markup =>
+  element(
+    "bdi",
+    {},
+    // What a group caught stands at every odd place.
+    ...content
+      .split(/`([^`]+)`/)
+      .map((part, at) => (at % 2 === 0 ? text(part) : element("code", {}, text(part)))),
+  );
+
 /** Code on its own, as of `value`. */
 export const code = (content: string): Markup => element("code", {}, value(content));
 

@@ -1,7 +1,7 @@
 /** One check of the HTML report: verdict, what was sent and what came back with the exchanges folded under it, clause and advice. Pure. */
 import type { RecordedExchange, RecordedResult } from "../record.ts";
 import { receivedWords, SAID, sentWords } from "./findings.ts";
-import { code, element, joined, type Markup, text, value } from "./html-elements.ts";
+import { code, element, joined, type Markup, prose, text, value } from "./html-elements.ts";
 import { MAX_NAME, shown, shownJson } from "./text.ts";
 
 /** A sign and a word, never a colour alone; with how many, if it is said. */
@@ -43,15 +43,15 @@ export function resultArticle(
   return element(
     "article",
     { class: `result ${verdict}`, id: `result-${at + 1}` },
-    element("h4", {}, badge(verdict), text(" "), value(shown(title))),
+    element("h4", {}, badge(verdict), text(" "), prose(shown(title))),
     element("p", { class: "id" }, code(check)),
-    element("p", {}, value(shown(words))),
+    element("p", {}, prose(shown(words))),
     exchanges.length === 0
       ? element("p", { class: "quiet" }, text("Nothing was sent for this."))
       : element(
           "ol",
           { class: "exchanges" },
-          ...exchanges.map((exchange) => exchangeItem(exchange, printed)),
+          ...exchanges.map((exchange) => exchangeItem(exchange, check, printed)),
         ),
     element(
       "dl",
@@ -61,14 +61,14 @@ export function resultArticle(
         joined([
           element("strong", {}, text(clause.level)),
           text(" "),
-          value(shown(clause.text)),
+          prose(shown(clause.text)),
           text(" "),
           element("span", { class: "source" }, value(shown(clause.source))),
         ]),
       ),
       verdict === "pass" || verdict === "not_applicable"
-        ? row("If it failed", value(shown(advice)))
-        : row("Advice", value(shown(advice))),
+        ? row("If it failed", prose(shown(advice)))
+        : row("Advice", prose(shown(advice))),
     ),
   );
 }
@@ -77,8 +77,12 @@ const row = (name: string, inner: Markup): Markup =>
   element("div", {}, element("dt", {}, text(name)), element("dd", {}, inner));
 
 /** In full where it comes first; later on a link to there. */
-function exchangeItem(exchange: RecordedExchange, printed: Printed): Markup {
-  const { number, label, sent, received } = exchange;
+function exchangeItem(exchange: RecordedExchange, check: string, printed: Printed): Markup {
+  const { number, sent, received } = exchange;
+  // Labels begin with the check that sent them, which stands above them here.
+  const label = exchange.label.startsWith(`${check}: `)
+    ? exchange.label.slice(check.length + 2)
+    : exchange.label;
   const line = joined([
     element("span", { class: "number" }, text(`#${number}`)),
     element("span", { class: "label" }, value(shown(label, MAX_NAME))),

@@ -40,7 +40,7 @@ code, pre { font-family: var(--mono); font-size: 0.85em; }
 .counts { display: grid; grid-template-columns: repeat(5, 1fr); gap: 0.6rem; list-style: none; padding: 0; margin: 0.8rem 0 1.6rem; }
 .counts li { border: 1px solid var(--line); border-top: 4px solid currentColor; border-radius: 6px; padding: 0.4rem 0.8rem 0.5rem; }
 .counts strong { display: block; font-size: 1.6rem; line-height: 1.2; font-variant-numeric: tabular-nums; }
-.counts span { color: var(--text); font-size: 0.85rem; }
+.counts span, .counts a { color: var(--text); font-size: 0.85rem; }
 .counts .zero { border-top-color: var(--line); }
 .counts .zero, .counts .zero span { color: var(--quiet); }
 .counts .fail, .badge.fail { color: var(--bad); }
@@ -53,6 +53,7 @@ code, pre { font-family: var(--mono); font-size: 0.85em; }
 .found li { padding: 0.55rem 0; border-top: 1px solid var(--line); }
 .found li:last-child { padding-bottom: 0; }
 .found p { margin: 0.1rem 0; }
+.found .title { font-weight: 600; }
 .found .those { font-size: 0.9rem; }
 .found.fail { border-left: 6px solid var(--bad); }
 .found.warn { border-left: 6px solid var(--waits); }
@@ -95,7 +96,7 @@ figcaption { color: var(--quiet); font-size: 0.85rem; margin-top: 0.6rem; }
 .source { font-size: 0.9em; }
 .exchanges { list-style: none; padding: 0; margin: 0.6rem 0; font-size: 0.9rem; border-top: 1px solid var(--line); }
 .exchanges > li { border-bottom: 1px solid var(--line); }
-.line { display: grid; grid-template-columns: 1rem 2.8rem minmax(0, 1fr); padding: 0.4rem 0.2rem; list-style: none; color: inherit; text-decoration: none; }
+.line { display: grid; grid-template-columns: 1rem 3.4rem minmax(0, 1fr); padding: 0.4rem 0.2rem; list-style: none; color: inherit; text-decoration: none; }
 .line > * { grid-column: 3; }
 .line::-webkit-details-marker { display: none; }
 .line::before { content: "\u25b8" / ""; color: var(--quiet); grid-column: 1; grid-row: 1; }
@@ -109,7 +110,7 @@ summary.line { cursor: pointer; }
 .way { color: var(--quiet); font-size: 0.85rem; margin: 0.5rem 0 0.2rem; }
 .line .way { display: inline-block; width: 2.6rem; margin: 0; }
 .label { margin-bottom: 0.1rem; }
-details > :not(summary) { margin-left: 1rem; }
+.exchanges details > :not(summary) { margin-left: 1.2rem; }
 pre { background: var(--raised); border-left: 3px solid var(--edge); padding: 0.6rem 0.8rem; white-space: pre-wrap; margin: 0.3rem 0 0.5rem; unicode-bidi: plaintext; }
 pre.headers { color: var(--quiet); background: none; padding: 0.1rem 0.8rem; border-left-color: var(--line); }
 footer { margin-top: 3rem; border-top: 1px solid var(--line); color: var(--quiet); font-size: 0.9rem; }
@@ -125,7 +126,7 @@ footer { margin-top: 3rem; border-top: 1px solid var(--line); color: var(--quiet
   .diagram { padding: 0.8rem 0.6rem; }
   .result dl > div { grid-template-columns: minmax(0, 1fr); }
   dl > div { grid-template-columns: minmax(5.5rem, 7.5rem) minmax(0, 1fr); }
-  details > :not(summary) { margin-left: 0; }
+  .exchanges details > :not(summary) { margin-left: 0; }
 }
 @media (forced-colors: active) {
   .arrow, .life { stroke: CanvasText; }

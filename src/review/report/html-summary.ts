@@ -12,12 +12,15 @@ import {
   uncheckedOf,
   untriedOf,
 } from "./findings.ts";
-import { code, element, facts, joined, type Markup, text, value } from "./html-elements.ts";
+import { code, element, facts, joined, type Markup, prose, text, value } from "./html-elements.ts";
 import { badge, linkTo, partName } from "./html-results.ts";
 import { shown } from "./text.ts";
 
 /** A result with its place among all, which its anchor is made of. */
 export type Indexed = RecordedResult & { readonly at: number };
+
+/** Where the summary tells of them. */
+const ANCHORS = { fail: "fail", warn: "warn", inconclusive: "untried", not_applicable: "untried" } as const;
 
 /** The whole section. */
 export function summary(record: ReviewRecord, results: readonly Indexed[]): Markup {
@@ -47,7 +50,9 @@ export function summary(record: ReviewRecord, results: readonly Indexed[]): Mark
           { class: count(one) === 0 ? "zero" : one },
           element("strong", {}, text(String(count(one)))),
           text(" "),
-          element("span", {}, text(SAID[one].word)),
+          one === "pass" || count(one) === 0
+            ? element("span", {}, text(SAID[one].word))
+            : element("a", { href: `#${ANCHORS[one]}` }, text(SAID[one].word)),
         ),
       ),
     ),
@@ -101,29 +106,38 @@ function contents({ calls }: ReviewRecord, results: readonly Indexed[]): Markup 
   );
 }
 
-function found(results: readonly Indexed[], verdict: Verdict, heading: string): Markup {
+/** By check, and where several calls came to the same words, these once. */
+function found(results: readonly Indexed[], verdict: "fail" | "warn", heading: string): Markup {
   const those = results.filter((result) => result.verdict === verdict);
   if (those.length === 0) return joined([]);
   return element(
     "div",
-    { class: `found ${verdict}` },
+    { class: `found ${verdict}`, id: verdict },
     element("h3", {}, text(heading)),
     element(
       "ul",
       {},
-      ...those.map((result) =>
+      ...[...Map.groupBy(those, ({ check }) => check)].map(([check, ofCheck]) =>
         element(
           "li",
           {},
-          linkTo(result.at, value(shown(result.title))),
-          text(" "),
-          element("span", { class: "quiet" }, value(placeOf(result))),
-          element("p", {}, value(shown(result.words))),
+          element("p", { class: "title" }, prose(shown(ofCheck[0]?.title ?? check))),
+          ...[...Map.groupBy(ofCheck, ({ words }) => words)].flatMap(([words, same]) => [
+            element("p", {}, prose(shown(words))),
+            element(
+              "p",
+              { class: "those" },
+              ...listed(same, (result) => linkTo(result.at, value(placeOf(result)))),
+            ),
+          ]),
         ),
       ),
     ),
   );
 }
+
+const listed = <Item>(items: readonly Item[], print: (item: Item) => Markup): readonly Markup[] =>
+  items.flatMap((item, at) => [text(at === 0 ? "" : ", "), print(item)]);
 
 /** As visible as failures: nobody vouches for what stands here. */
 function untried(record: ReviewRecord, results: readonly Indexed[]): Markup {
@@ -147,7 +161,7 @@ function untried(record: ReviewRecord, results: readonly Indexed[]): Markup {
     );
   return element(
     "div",
-    { class: "found untried" },
+    { class: "found untried", id: "untried" },
     heading,
     element(
       "ul",
@@ -157,16 +171,17 @@ function untried(record: ReviewRecord, results: readonly Indexed[]): Markup {
           "li",
           {},
           badge(verdict),
-          element("p", {}, value(shown(words))),
+          element("p", {}, prose(shown(words))),
           element(
             "p",
             { class: "those" },
-            ...those.flatMap((result, place) => [
-              text(place === 0 ? "" : ", "),
-              linkTo(result.at, code(result.check)),
-              text(" "),
-              element("span", { class: "quiet" }, value(placeOf(result))),
-            ]),
+            ...listed(those, (result) =>
+              joined([
+                linkTo(result.at, code(result.check)),
+                text(" "),
+                element("span", { class: "quiet" }, value(placeOf(result))),
+              ]),
+            ),
           ),
         ),
       ),
@@ -176,11 +191,7 @@ function untried(record: ReviewRecord, results: readonly Indexed[]): Markup {
             "li",
             {},
             element("p", {}, text(UNCHECKED)),
-            element(
-              "p",
-              { class: "those quiet" },
-              ...unchecked.flatMap((name, place) => [text(place === 0 ? "" : ", "), value(name)]),
-            ),
+            element("p", { class: "those quiet" }, ...listed(unchecked, value)),
           ),
     ),
   );

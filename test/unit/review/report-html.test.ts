@@ -56,7 +56,7 @@ t.test("made of a few elements and attributes only, whatever a server says", asy
       name,
     );
     for (const [key, value] of attributes) {
-      if (key === "href") t.match(value, /^#(?:result|exchange|part)-\d+$/);
+      if (key === "href") t.match(value, /^#(?:(?:result|exchange|part)-\d+|fail|warn|untried)$/);
       if (key === "class" || key === "id") t.match(value, /^[a-z_ 0-9-]+$/);
     }
     const ids = attributes.filter(([key]) => key === "id").map(([, value]) => value);
@@ -197,4 +197,15 @@ t.test("messages in full have an end, and the lines about them none", async (t) 
   t.match(html, "#1500<");
   t.match(html, "In full in the JSON report only");
   tagsOf(html);
+});
+
+t.test("backticks in our own sentences make code, and in a server's nothing worse", async (t) => {
+  const [one] = RECORD.results;
+  if (one === undefined) return void t.fail();
+  const html = htmlReport({
+    ...RECORD,
+    results: [{ ...one, advice: "Take `cancel` for a no, `", words: "`<b>` `x" }],
+  });
+  t.match(html, "Take <code>cancel</code> for a no, `</bdi>");
+  t.match(html, "<code>&#60;b&#62;</code> `x</bdi>");
 });

@@ -1,15 +1,15 @@
 /** How answers are tried: each way in a round trip of its own, and what became of it. */
 import type { Json } from "../../mcp/parsed.ts";
 import { kindOf } from "../answering.ts";
-import { type Asked, type Finding, INVENTED, type Session } from "../check.ts";
+import { type Asked, type Finding, INVENTED, Inconclusive, type Session } from "../check.ts";
 import { isAsking, isDone } from "../exchange.ts";
 import type { Malformed } from "./answers-malformed.ts";
 import { honestRounds, keysOf, outcomeOf, reach, roundsOf } from "./answers-outcome.ts";
 import { type Attempt, finding, findingOf, type Judgement, NOT_CARRIED_OUT } from "./answers-verdict.ts";
 
 type Answers = Readonly<Record<string, Json>>;
-/** The wrong answers that a round leaves, made from it and from honest ones. */
-export type Maker = (asked: Asked, honest: Answers) => readonly Malformed[];
+/** The wrong answers that a round leaves, made from it and, where they are needed, from honest ones. */
+export type Maker = (asked: Asked, honest: () => Answers) => readonly Malformed[];
 
 /** One answer to an open round, and what became of it. */
 async function attempt(
@@ -31,10 +31,11 @@ export async function attemptAll(session: Session, ways: Maker): Promise<Attempt
   const attempts = new Map<string, Attempt>();
   for (let round = roundsOf(session); round >= 1; round -= 1) {
     let asked: Asked | undefined = await reach(session, round);
-    const names = ways(asked, session.answers(asked)).map(({ name }) => name);
+    const waysOf = (round: Asked): readonly Malformed[] => ways(round, () => session.answers(round));
+    const names = waysOf(asked).map(({ name }) => name);
     for (const name of names.filter((one) => !attempts.has(one))) {
       asked ??= await reach(session, round);
-      const way = ways(asked, session.answers(asked)).find((one) => one.name === name);
+      const way = waysOf(asked).find((one) => one.name === name);
       if (way !== undefined) attempts.set(name, await attempt(session, asked, way));
       asked = undefined;
     }
@@ -45,13 +46,23 @@ export async function attemptAll(session: Session, ways: Maker): Promise<Attempt
 /** Answers of which at least one says no, the others as they would be. */
 function refusing(session: Session, action: "decline" | "cancel"): Maker {
   const past = action === "decline" ? "declined" : "cancelled";
-  return (asked) => {
+  return (asked, honest) => {
     const isRefusable = Object.values(asked.inputRequests).some((one) => /form|url/.test(kindOf(one)));
     if (!isRefusable) return [];
-    const others = session.call.complete ? session.answers(asked) : {};
+    const others = session.call.complete ? orNone(honest) : {};
     const inputResponses = { ...others, ...session.answers(asked, action) };
     return [{ name: `${past} in round ${asked.round}`, inputResponses }];
   };
+}
+
+/** A no needs no honest answers beside it. */
+function orNone(honest: () => Answers): Answers {
+  try {
+    return honest();
+  } catch (error) {
+    if (error instanceof Inconclusive) return {};
+    throw error;
+  }
 }
 
 /** Declines, or cancels, what can be. */
@@ -76,7 +87,7 @@ const ONE_MISSING: Maker = ({ inputRequests }, honest) => {
   const keys = Object.keys(inputRequests);
   if (keys.length < 2) return [];
   return keys.map((key) => {
-    const others = Object.entries(honest).filter(([name]) => name !== key);
+    const others = Object.entries(honest()).filter(([name]) => name !== key);
     const kind = kindOf(inputRequests[key]);
     return {
       name: `a retry without the answer to ${JSON.stringify(key.slice(0, 64))} (${kind})`,

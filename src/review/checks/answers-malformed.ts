@@ -32,10 +32,11 @@ function spoilt(
   return [];
 }
 
-type Maker = (asked: Asked, honest: Readonly<Record<string, Json>>) => Malformed[];
+/** Makes wrong answers from a round and honest answers to it. */
+export type Spoiler = (asked: Asked, honest: Readonly<Record<string, Json>>) => Malformed[];
 
 const made =
-  (ways: readonly (readonly [name: string, spoil: Spoil])[]): Maker =>
+  (ways: readonly (readonly [name: string, spoil: Spoil])[]): Spoiler =>
   (asked, honest) =>
     ways.flatMap(([name, spoil]) => spoilt(asked, honest, name, spoil));
 
@@ -45,7 +46,7 @@ const withAction =
     isElicitation(request) ? { ...honest, action } : undefined;
 
 /** Answers whose action says no yes. */
-export const unknownActions: Maker = made([
+export const unknownActions: Spoiler = made([
   ["an unknown action", withAction("sealgate-review")],
   ["the action in capitals", withAction("ACCEPT")],
   ["an action that is a list", withAction(["accept"])],
@@ -60,7 +61,7 @@ export const unknownActions: Maker = made([
 ]);
 
 /** Answers that are no objects, and answers that are no map of them. */
-export const notAnswers: Maker = (asked, honest) => {
+export const notAnswers: Spoiler = (asked, honest) => {
   const keys = Object.keys(asked.inputRequests);
   if (keys.length === 0) return [];
   return [
@@ -77,7 +78,7 @@ export const notAnswers: Maker = (asked, honest) => {
 };
 
 /** Answers to questions of another kind, and in the form of older revisions. */
-export const otherKinds: Maker = made([
+export const otherKinds: Spoiler = made([
   [
     "a sampling result in place of an answer",
     (request) => (kindOf(request) === "sampling" ? undefined : SAMPLED),
@@ -90,7 +91,7 @@ export const otherKinds: Maker = made([
 ]);
 
 /** Content, or results, with values of types that nobody asked for. */
-export const wrongTypes: Maker = made([
+export const wrongTypes: Spoiler = made([
   [
     "a field that is an object",
     (request, honest) => withField(request, honest, () => ({ "sealgate-review": true })),
@@ -109,7 +110,7 @@ export const wrongTypes: Maker = made([
 ]);
 
 /** Content of the right types that the schema of its form does not allow. */
-export const againstSchema: Maker = made([
+export const againstSchema: Spoiler = made([
   [
     "a required field left away",
     (request, honest) => {
@@ -123,7 +124,7 @@ export const againstSchema: Maker = made([
 ]);
 
 /** Acceptances of a form without the content that it needs. */
-export const withoutContent: Maker = made([
+export const withoutContent: Spoiler = made([
   [
     "an acceptance without content",
     (request) =>

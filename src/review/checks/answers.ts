@@ -3,22 +3,13 @@
  * and asking again are all fair ways to say so. A complete result is only as good as what shows that nothing was done: the effect probe,
  * or that it reads otherwise than after an acceptance, which suffices for what only reads; else `warn`.
  */
-import type { Json } from "../../mcp/parsed.ts";
 import type { Check, Clause } from "../check.ts";
-import {
-  ahead,
-  attemptAll,
-  type Maker,
-  NONE,
-  ONLY_UNASKED,
-  oneMissing,
-  oneMore,
-  refusal,
-} from "./answers-attempts.ts";
+import { ahead, attemptAll, NONE, ONLY_UNASKED, oneMissing, oneMore, refusal } from "./answers-attempts.ts";
 import {
   againstSchema,
   notAnswers,
   otherKinds,
+  type Spoiler,
   unknownActions,
   withoutContent,
   wrongTypes,
@@ -46,7 +37,7 @@ const UNASKED: Clause = {
   source: "basic/patterns/mrtr",
 };
 
-function malformed(id: string, title: string, ways: Maker, advice: string): Check {
+function malformed(id: string, title: string, ways: Spoiler, advice: string): Check {
   return {
     id: `answers/${id}`,
     title,
@@ -55,7 +46,7 @@ function malformed(id: string, title: string, ways: Maker, advice: string): Chec
     completes: true,
     run: async (session) =>
       findingOf(
-        await attemptAll(session, ways),
+        await attemptAll(session, (asked, honest) => ways(asked, honest())),
         NOT_CARRIED_OUT,
         "nothing is asked that could be answered that wrongly",
       ),

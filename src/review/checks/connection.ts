@@ -1,0 +1,110 @@
+/**
+ * What becomes of a call whose client has lost the reply, and repeats its retry as an honest one would: same state, same answers, a new id.
+ * Carried out at most once is what counts, whether the repeat gets the result, a refusal or the question again; without an effect probe
+ * only a state that is refused from then on shows it. That what was lost was not carried out at all is fair: nobody was told that it was.
+ */
+import type { Check, Clause, Finding, Session } from "../check.ts";
+import { type Exchange, isAsking, isDone, isRefused, isToolError } from "../exchange.ts";
+import { honestRounds, isSameResult, onlyReads, reach, roundsOf } from "./answers-outcome.ts";
+import { finding } from "./answers-verdict.ts";
+import { measure, runsSince, usesOf } from "./redemption-uses.ts";
+
+const ONCE: Clause = {
+  level: "MUST",
+  text: "A server for which a state must be consumed at most once enforces that itself, and a closed connection is a cancellation.",
+  source: "basic/patterns/mrtr",
+};
+const ADVICE =
+  "Mark a state as spent before you carry anything out, whoever is still there to hear of it; keep the result for a while, for a repeat by its owner.";
+
+/** Loses the reply to the last retry and repeats it twice. */
+async function lose(session: Session, what: string, cutAfterMs: number): Promise<Finding> {
+  if (onlyReads(session))
+    return finding("not_applicable", "it only reads, so that a repeat does no harm", []);
+  const measured = await measure(session);
+  const last = await reach(session, roundsOf(session));
+  const lost = await session.retry(last, { cutAfterMs });
+  if (lost.received.kind !== "none" || lost.received.why !== "cut") {
+    const isEarly = lost.received.kind !== "none";
+    const words = isEarly
+      ? "the reply came before the connection was cut"
+      : "the connection was not lost as planned";
+    return finding(isEarly ? "not_applicable" : "inconclusive", words, [last.exchange, lost]);
+  }
+  const repeats = [await session.retry(last), await session.retry(last)] as const;
+  const runs = await runsSince(session, measured);
+  const exchanges = [last.exchange, lost, ...repeats];
+  switch (usesOf(repeats, runs)) {
+    case "repeated":
+      return finding("fail", `${what}, and it was carried out more than once`, exchanges);
+    case "no_answer":
+      return finding("inconclusive", `${what}, and a repeat got no answer`, exchanges);
+    default:
+      return atMostOnce(what, runs, repeats, exchanges);
+  }
+}
+
+/** Not carried out twice, as far as can be told: how far that is, and whether the answers fit together. */
+function atMostOnce(
+  what: string,
+  runs: number | undefined,
+  [first, second]: readonly [Exchange, Exchange],
+  exchanges: readonly Exchange[],
+): Finding {
+  if (isAsking(first) && runs !== 0)
+    return finding(
+      "warn",
+      `${what}, and was asked about anew though it may have been carried out`,
+      exchanges,
+    );
+  if (!isStable(first, second))
+    return finding("warn", `${what}, and two repeats of it got answers that do not fit together`, exchanges);
+  if (runs !== undefined)
+    return finding(
+      "pass",
+      `${what}, and it was carried out ${runs === 0 ? "not at all" : "once"}`,
+      exchanges,
+    );
+  if (isNo(first) && isNo(second))
+    return finding("pass", `${what}, and its state was good for nothing more`, exchanges);
+  return finding(
+    "warn",
+    `${what}, and a repeat was carried out, which does not tell whether what was lost had been (an effect probe can)`,
+    exchanges,
+  );
+}
+
+const isNo = (reply: Exchange): boolean => isRefused(reply) || isToolError(reply);
+
+/** The same answer twice, or a result and from then on a refusal; a question may be asked any number of times. */
+function isStable(first: Exchange, second: Exchange): boolean {
+  if (isDone(first)) return isDone(second) ? isSameResult(first, second) : isNo(second);
+  if (isNo(first)) return isNo(second);
+  return isAsking(first) && (isAsking(second) || isNo(second));
+}
+
+/** How long an impatient client waits: half as long as the server took for an honest retry. Milliseconds. */
+function impatience(session: Session): number {
+  return Math.max(1, Math.floor((honestRounds(session).done?.ms ?? 0) / 2));
+}
+
+/** Checks of lost replies. */
+export const CONNECTION_CHECKS: readonly Check[] = [
+  {
+    id: "connection/lost",
+    title: "A retry whose reply was lost is carried out at most once",
+    clause: ONCE,
+    advice: ADVICE,
+    completes: true,
+    run: (session) => lose(session, "the connection was lost once the last retry was sent", 0),
+  },
+  {
+    id: "connection/timeout",
+    title: "A retry whose client gave up waiting is carried out at most once",
+    clause: ONCE,
+    advice: ADVICE,
+    completes: true,
+    run: (session) =>
+      lose(session, "the client gave up before the reply to the last retry came", impatience(session)),
+  },
+];

@@ -4,6 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import t from "tap";
 import { reviewRecord } from "../../../src/review/record.ts";
 import { jsonReport, reviewSchema, reviewSchemaText } from "../../../src/review/report/json.ts";
+import { openCommands } from "../../support/commands.ts";
 import { HOSTILE, hostileRecord, LONG, RECORD } from "./report-record.ts";
 import { UNSEEN } from "./report-unseen.ts";
 
@@ -11,7 +12,11 @@ type Node = Readonly<Record<string, unknown>>;
 
 const isValid = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(reviewSchema());
 
-t.test("what is checked in is, byte for byte, what is printed", async (t) => {
+t.test("what is checked in is, byte for byte, what `npm run review-schema` writes", async (t) => {
+  const command = openCommands(t);
+  const { code, out } = await command(["review", "schema"]);
+  t.equal(code, 0);
+  t.equal(out, reviewSchemaText());
   const checkedIn = readFileSync(new URL("../../../config/review.schema.json", import.meta.url), "utf8");
   t.equal(checkedIn, reviewSchemaText());
 });

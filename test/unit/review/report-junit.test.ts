@@ -78,6 +78,8 @@ t.test("a suite per call and one for the endpoint, a case per check", async (t) 
   ]);
   t.same(outcome("state/expiry"), ["skipped", "The plan does not allow to wait for the expiry."]);
   t.same(outcome("question/schema"), ["system-out", undefined], "a warning passes, and is told");
+  const warned = cases.find(({ attributes }) => attributes["name"]?.startsWith("question/schema"));
+  t.match(warned?.inner[0]?.text, /^warn: The form has a member/);
   t.same(outcome("answers/refusal"), [undefined, undefined]);
   t.match(
     cases.find(({ attributes }) => attributes["name"]?.startsWith("state/tampered"))?.inner[0]?.text,

@@ -28,6 +28,7 @@ t.test(
     t.equal(shown("\u001b[31m"), "{U+001B}[31m");
     t.equal(shown("\u009b2J\u007f\u0000"), "{U+009B}2J{U+007F}{U+0000}");
     t.equal(shown("a\nb\tc"), "a{U+000A}b{U+0009}c");
+    t.equal(shown("\u0601\u070f"), "{U+0601}{U+070F}", "signs of format that are drawn");
     t.equal(shown("\ud800x"), "{U+D800}x");
     t.equal(shown("a\u00a0b\u3000c"), "a{U+00A0}b{U+3000}c", "blanks that look like others");
     t.equal(shown("\u{e0041}\u2800\u3164"), "{U+E0041}{U+2800}{U+3164}", "drawn as nothing");

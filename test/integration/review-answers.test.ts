@@ -1,18 +1,18 @@
 /** Checks of answers: each passes where its rule holds, and fails by the switch that breaks it and by no other. */
-import assert from "node:assert/strict";
-import { afterEach, test } from "node:test";
+import t, { type Test } from "tap";
 import type { Verdict } from "../../src/review/check.ts";
 import { ANSWER_CHECKS } from "../../src/review/checks/answers.ts";
 import { type BreakableOptions, type Switch, startBreakableServer } from "../support/breakable-server.ts";
 import { CALLS, openReviewed, type ReviewedOptions } from "../support/reviewed.ts";
 
 const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
+t.afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
 /** Check → verdict, of those that are not what the server that holds gets. */
 async function verdicts(
+  t: Test,
   server: BreakableOptions,
   options: Partial<ReviewedOptions> & Pick<ReviewedOptions, "call">,
 ): Promise<Record<string, Verdict>> {
@@ -24,9 +24,9 @@ async function verdicts(
   for (const check of ANSWER_CHECKS) {
     const { verdict, words, exchanges } = await reviewed.run(check);
     found[check.id.replace("answers/", "")] = verdict;
-    assert.match(words, /^[A-Z].*[.!?]$/s);
+    t.match(words, /^[A-Z].*[.!?]$/s);
     if (verdict === "pass" || verdict === "not_applicable") continue;
-    assert.ok(exchanges.length > 0, `${check.id} shows nothing`);
+    t.ok(exchanges.length > 0, `${check.id} shows nothing`);
   }
   return found;
 }
@@ -42,9 +42,9 @@ const ALL_PASS = Object.fromEntries(
 /** One question in one round. */
 const TRANSFER = but({ "one-missing": "not_applicable", ahead: "not_applicable" }, ALL_PASS);
 
-test("every check passes on a server that holds every rule", async () => {
-  assert.deepEqual(await verdicts({}, { call: CALLS.transfer, probe: "balance" }), TRANSFER);
-  assert.deepEqual(await verdicts({}, { call: CALLS.book, probe: "balance" }), ALL_PASS);
+t.test("every check passes on a server that holds every rule", async (t) => {
+  t.same(await verdicts(t, {}, { call: CALLS.transfer, probe: "balance" }), TRANSFER);
+  t.same(await verdicts(t, {}, { call: CALLS.book, probe: "balance" }), ALL_PASS);
 });
 
 /** Switch → the checks that it fails, and what else it shows. */
@@ -64,35 +64,38 @@ const BREAKS: readonly (readonly [rule: Switch, changed: Record<string, Verdict>
 ];
 
 for (const [rule, changed] of BREAKS)
-  test(`${rule} is found out by ${Object.keys(changed).join(", ")}`, async () => {
+  t.test(`${rule} is found out by ${Object.keys(changed).join(", ")}`, async (t) => {
     const options = { call: CALLS.transfer, probe: "balance" };
-    assert.deepEqual(await verdicts({ broken: [rule] }, options), but(changed, TRANSFER));
+    t.same(await verdicts(t, { broken: [rule] }, options), but(changed, TRANSFER));
   });
 
-test("a question left open is found out where there are several, and later ones where they are asked", async () => {
-  const options = { call: CALLS.book, probe: "balance" };
-  assert.deepEqual(
-    await verdicts({ broken: ["one-missing"] }, options),
-    but({ "one-missing": "fail" }, ALL_PASS),
-  );
-  assert.deepEqual(await verdicts({ broken: ["answers-ahead"] }, options), but({ ahead: "fail" }, ALL_PASS));
-});
+t.test(
+  "a question left open is found out where there are several, and later ones where they are asked",
+  async (t) => {
+    const options = { call: CALLS.book, probe: "balance" };
+    t.same(await verdicts(t, { broken: ["one-missing"] }, options), but({ "one-missing": "fail" }, ALL_PASS));
+    t.same(await verdicts(t, { broken: ["answers-ahead"] }, options), but({ ahead: "fail" }, ALL_PASS));
+  },
+);
 
-test("without a probe, a result after a no that reads as after a yes fails, and another one cannot be told", async () => {
-  const held = but({ declined: "warn", cancelled: "warn" }, TRANSFER);
-  assert.deepEqual(await verdicts({}, { call: CALLS.transfer }), held);
-  const broken = await verdicts({ broken: ["executes-declined"] }, { call: CALLS.transfer });
-  assert.deepEqual(broken, but({ declined: "fail" }, held));
-});
+t.test(
+  "without a probe, a result after a no that reads as after a yes fails, and another one cannot be told",
+  async (t) => {
+    const held = but({ declined: "warn", cancelled: "warn" }, TRANSFER);
+    t.same(await verdicts(t, {}, { call: CALLS.transfer }), held);
+    const broken = await verdicts(t, { broken: ["executes-declined"] }, { call: CALLS.transfer });
+    t.same(broken, but({ declined: "fail" }, held));
+  },
+);
 
-test("of what only reads the result tells without a probe", async () => {
+t.test("of what only reads the result tells without a probe", async (t) => {
   const prompt = but({ "one-missing": "not_applicable", ahead: "not_applicable" }, ALL_PASS);
-  assert.deepEqual(await verdicts({}, { call: CALLS.briefing }), prompt);
-  const declined = await verdicts({ broken: ["executes-declined"] }, { call: CALLS.briefing });
-  assert.deepEqual(declined, but({ declined: "fail" }, prompt));
+  t.same(await verdicts(t, {}, { call: CALLS.briefing }), prompt);
+  const declined = await verdicts(t, { broken: ["executes-declined"] }, { call: CALLS.briefing });
+  t.same(declined, but({ declined: "fail" }, prompt));
 });
 
-test("questions to programs have no refusal, and are of use only", async () => {
+t.test("questions to programs have no refusal, and are of use only", async (t) => {
   const ledger = but(
     {
       declined: "not_applicable",
@@ -104,14 +107,14 @@ test("questions to programs have no refusal, and are of use only", async () => {
     },
     ALL_PASS,
   );
-  assert.deepEqual(await verdicts({}, { call: CALLS.ledger }), ledger);
-  const broken = await verdicts({ broken: ["one-missing"] }, { call: CALLS.ledger });
-  assert.deepEqual(broken, but({ "one-missing": "warn" }, ledger));
-  const other = await verdicts({ broken: ["other-kind"] }, { call: CALLS.ledger });
-  assert.deepEqual(other, but({ "other-kind": "fail" }, ledger));
+  t.same(await verdicts(t, {}, { call: CALLS.ledger }), ledger);
+  const broken = await verdicts(t, { broken: ["one-missing"] }, { call: CALLS.ledger });
+  t.same(broken, but({ "one-missing": "warn" }, ledger));
+  const other = await verdicts(t, { broken: ["other-kind"] }, { call: CALLS.ledger });
+  t.same(other, but({ "other-kind": "fail" }, ledger));
 });
 
-test("where the plan does not allow to accept, nothing is sent that could be taken for it", async () => {
+t.test("where the plan does not allow to accept, nothing is sent that could be taken for it", async (t) => {
   const started = await startBreakableServer();
   open.push(started);
   const reviewed = await openReviewed({
@@ -125,16 +128,11 @@ test("where the plan does not allow to accept, nothing is sent that could be tak
     ANSWER_CHECKS.map(async (check) => [check.id, (await reviewed.run(check)).verdict]),
   );
   const tried = found.filter(([, verdict]) => verdict !== "not_applicable").map(([id]) => id);
-  assert.deepEqual(tried, [
-    "answers/declined",
-    "answers/cancelled",
-    "answers/missing",
-    "answers/asked-again",
-  ]);
-  assert.equal(started.effects.length, 0);
+  t.same(tried, ["answers/declined", "answers/cancelled", "answers/missing", "answers/asked-again"]);
+  t.equal(started.effects.length, 0);
 });
 
-test("a server that cannot be asked leaves every check inconclusive", async () => {
+t.test("a server that cannot be asked leaves every check inconclusive", async (t) => {
   const started = await startBreakableServer();
   open.push(started);
   const options = { url: started.url, tokens: {}, call: CALLS.transfer, map: false };
@@ -142,6 +140,6 @@ test("a server that cannot be asked leaves every check inconclusive", async () =
   open.push(reviewed);
   for (const check of ANSWER_CHECKS) {
     const { verdict } = await reviewed.run(check);
-    if (check.id !== "answers/ahead") assert.equal(verdict, "inconclusive", check.id);
+    if (check.id !== "answers/ahead") t.equal(verdict, "inconclusive", check.id);
   }
 });

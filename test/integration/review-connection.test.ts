@@ -1,6 +1,5 @@
 /** Checks of lost replies: they pass where a state is spent once, and fail where it is spent only by a reply that arrives. */
-import assert from "node:assert/strict";
-import { afterEach, test } from "node:test";
+import t from "tap";
 import type { Check, Finding, Session } from "../../src/review/check.ts";
 import { CONNECTION_CHECKS } from "../../src/review/checks/connection.ts";
 import {
@@ -11,7 +10,7 @@ import {
 import { CALLS, openReviewed, type ReviewedOptions } from "../support/reviewed.ts";
 
 const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
+t.afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
@@ -39,41 +38,47 @@ async function find(
 const PROBED = { call: CALLS.transfer, probe: "balance" };
 
 for (const check of CONNECTION_CHECKS) {
-  test(`${check.id} passes where a state is spent whether or not the reply arrives`, async () => {
+  t.test(`${check.id} passes where a state is spent whether or not the reply arrives`, async (t) => {
     const { finding, server } = await find(check, {}, PROBED);
-    assert.equal(finding.verdict, "pass", finding.words);
+    t.equal(finding.verdict, "pass", finding.words);
     // The map, the measured run, and what was lost.
-    assert.equal(server.effects.length, 3);
+    t.equal(server.effects.length, 3);
     const kept = await find(check, { keepsResults: true }, PROBED);
-    assert.equal(kept.finding.verdict, "pass", kept.finding.words);
+    t.equal(kept.finding.verdict, "pass", kept.finding.words);
     const several = await find(check, {}, { ...PROBED, call: CALLS.book });
-    assert.equal(several.finding.verdict, "pass", several.finding.words);
+    t.equal(several.finding.verdict, "pass", several.finding.words);
   });
 
-  test(`${check.id} fails where a state is spent only once the reply arrived`, async () => {
+  t.test(`${check.id} fails where a state is spent only once the reply arrived`, async (t) => {
     const { finding, server } = await find(check, { broken: ["forgets-lost"] }, PROBED);
-    assert.equal(finding.verdict, "fail", finding.words);
-    assert.equal(server.effects.length, 4);
+    t.equal(finding.verdict, "fail", finding.words);
+    t.equal(server.effects.length, 4);
   });
 
-  test(`${check.id} passes without a probe where the state is refused, and warns where a repeat is answered`, async () => {
-    const plain = { call: CALLS.transfer };
-    assert.equal((await find(check, {}, plain)).finding.verdict, "pass");
-    assert.equal((await find(check, { keepsResults: true }, plain)).finding.verdict, "warn");
-    assert.equal((await find(check, { broken: ["forgets-lost"] }, plain)).finding.verdict, "warn");
-    assert.equal((await find(check, { broken: ["replay"] }, plain)).finding.verdict, "fail");
-  });
+  t.test(
+    `${check.id} passes without a probe where the state is refused, and warns where a repeat is answered`,
+    async (t) => {
+      const plain = { call: CALLS.transfer };
+      t.equal((await find(check, {}, plain)).finding.verdict, "pass");
+      t.equal((await find(check, { keepsResults: true }, plain)).finding.verdict, "warn");
+      t.equal((await find(check, { broken: ["forgets-lost"] }, plain)).finding.verdict, "warn");
+      t.equal((await find(check, { broken: ["replay"] }, plain)).finding.verdict, "fail");
+    },
+  );
 
-  test(`${check.id} does not apply to what only reads, nor where the plan does not allow to accept`, async () => {
-    assert.equal((await find(check, {}, { call: CALLS.briefing })).finding.verdict, "not_applicable");
-    const call = { ...CALLS.transfer, complete: false };
-    const { finding, server } = await find(check, {}, { call, map: false });
-    assert.equal(finding.verdict, "not_applicable");
-    assert.equal(server.effects.length, 0);
-  });
+  t.test(
+    `${check.id} does not apply to what only reads, nor where the plan does not allow to accept`,
+    async (t) => {
+      t.equal((await find(check, {}, { call: CALLS.briefing })).finding.verdict, "not_applicable");
+      const call = { ...CALLS.transfer, complete: false };
+      const { finding, server } = await find(check, {}, { call, map: false });
+      t.equal(finding.verdict, "not_applicable");
+      t.equal(server.effects.length, 0);
+    },
+  );
 
-  test(`${check.id} is inconclusive where honest answers get nowhere`, async () => {
+  t.test(`${check.id} is inconclusive where honest answers get nowhere`, async (t) => {
     const { finding } = await find(check, { expiryMs: -1 }, { ...PROBED, map: false });
-    assert.equal(finding.verdict, "inconclusive");
+    t.equal(finding.verdict, "inconclusive");
   });
 }

@@ -1,6 +1,5 @@
 /** Checks of redemption: each passes where its rule holds, and fails by the switch that breaks it and by no other. */
-import assert from "node:assert/strict";
-import { afterEach, test } from "node:test";
+import t, { type Test } from "tap";
 import type { Verdict } from "../../src/review/check.ts";
 import { REDEMPTION_CHECKS } from "../../src/review/checks/redemption.ts";
 import { timesChanged } from "../../src/review/checks/redemption-effects.ts";
@@ -14,11 +13,12 @@ import {
 import { CALLS, openReviewed, type ReviewedOptions } from "../support/reviewed.ts";
 
 const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
+t.afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
 async function verdicts(
+  t: Test,
   server: BreakableOptions,
   options: Partial<ReviewedOptions> & Pick<ReviewedOptions, "call">,
 ): Promise<Record<string, Verdict>> {
@@ -30,7 +30,7 @@ async function verdicts(
   for (const check of REDEMPTION_CHECKS) {
     const { verdict, words } = await reviewed.run(check);
     found[check.id.replace("redemption/", "")] = verdict;
-    assert.match(words, /^[A-Z0-9].*[.!?]$/s);
+    t.match(words, /^[A-Z0-9].*[.!?]$/s);
   }
   return found;
 }
@@ -45,15 +45,15 @@ const ALL_PASS: Record<string, Verdict> = {
 };
 const PROBED = { call: { ...CALLS.transfer, ...LIMITED }, probe: "balance" };
 
-test("every check passes on a server that holds every rule, with a probe and without", async () => {
-  assert.deepEqual(await verdicts({}, PROBED), ALL_PASS);
-  assert.deepEqual(await verdicts({}, { call: PROBED.call }), ALL_PASS);
+t.test("every check passes on a server that holds every rule, with a probe and without", async (t) => {
+  t.same(await verdicts(t, {}, PROBED), ALL_PASS);
+  t.same(await verdicts(t, {}, { call: PROBED.call }), ALL_PASS);
 });
 
-test("of several rounds it is the last that counts", async () => {
+t.test("of several rounds it is the last that counts", async (t) => {
   // Its last question has no other answer than yes.
   const expected = { ...ALL_PASS, "replay-other-answers": "not_applicable" as const };
-  assert.deepEqual(await verdicts({}, { ...PROBED, call: { ...CALLS.book, ...LIMITED } }), expected);
+  t.same(await verdicts(t, {}, { ...PROBED, call: { ...CALLS.book, ...LIMITED } }), expected);
 });
 
 const BREAKS: readonly (readonly [rule: Switch, changed: Record<string, Verdict>])[] = [
@@ -65,38 +65,44 @@ const BREAKS: readonly (readonly [rule: Switch, changed: Record<string, Verdict>
 ];
 
 for (const [rule, changed] of BREAKS)
-  test(`${rule} is found out by ${Object.keys(changed).join(", ")}, with a probe and without`, async () => {
-    const expected = { ...ALL_PASS, ...changed };
-    assert.deepEqual(await verdicts({ broken: [rule] }, PROBED), expected);
-    assert.deepEqual(await verdicts({ broken: [rule] }, { call: PROBED.call }), expected);
-  });
+  t.test(
+    `${rule} is found out by ${Object.keys(changed).join(", ")}, with a probe and without`,
+    async (t) => {
+      const expected = { ...ALL_PASS, ...changed };
+      t.same(await verdicts(t, { broken: [rule] }, PROBED), expected);
+      t.same(await verdicts(t, { broken: [rule] }, { call: PROBED.call }), expected);
+    },
+  );
 
-test("a result that is kept for a repeat cannot be told from a second run, but by a probe", async () => {
-  assert.deepEqual(await verdicts({ keepsResults: true }, PROBED), ALL_PASS);
-  const found = await verdicts({ keepsResults: true }, { call: PROBED.call });
-  assert.deepEqual(found, { ...ALL_PASS, replay: "warn", "at-once": "warn" });
+t.test("a result that is kept for a repeat cannot be told from a second run, but by a probe", async (t) => {
+  t.same(await verdicts(t, { keepsResults: true }, PROBED), ALL_PASS);
+  const found = await verdicts(t, { keepsResults: true }, { call: PROBED.call });
+  t.same(found, { ...ALL_PASS, replay: "warn", "at-once": "warn" });
 });
 
-test("what only reads may be read again", async () => {
-  const found = await verdicts({ broken: ["replay"] }, { call: { ...CALLS.briefing, ...LIMITED } });
+t.test("what only reads may be read again", async (t) => {
+  const found = await verdicts(t, { broken: ["replay"] }, { call: { ...CALLS.briefing, ...LIMITED } });
   const read = {
     replay: "not_applicable",
     "replay-other-answers": "not_applicable",
     "at-once": "not_applicable",
   };
-  assert.deepEqual(found, { ...ALL_PASS, ...read });
+  t.same(found, { ...ALL_PASS, ...read });
   const effects = { ...CALLS.briefing, ...LIMITED, sideEffects: "Counts against a budget" };
-  assert.equal((await verdicts({ broken: ["replay"] }, { call: effects }))["replay"], "warn");
+  t.equal((await verdicts(t, { broken: ["replay"] }, { call: effects }))["replay"], "warn");
 });
 
-test("without declared limits, asking without an end is a warning, and refused retries are not counted", async () => {
-  const unlimited = { call: CALLS.transfer, probe: "balance" };
-  assert.deepEqual(await verdicts({}, unlimited), { ...ALL_PASS, retries: "not_applicable" });
-  const found = await verdicts({ broken: ["endless-rounds"] }, unlimited);
-  assert.deepEqual(found, { ...ALL_PASS, rounds: "warn", retries: "not_applicable" });
-});
+t.test(
+  "without declared limits, asking without an end is a warning, and refused retries are not counted",
+  async (t) => {
+    const unlimited = { call: CALLS.transfer, probe: "balance" };
+    t.same(await verdicts(t, {}, unlimited), { ...ALL_PASS, retries: "not_applicable" });
+    const found = await verdicts(t, { broken: ["endless-rounds"] }, unlimited);
+    t.same(found, { ...ALL_PASS, rounds: "warn", retries: "not_applicable" });
+  },
+);
 
-test("where the plan does not allow to accept, nothing is carried out", async () => {
+t.test("where the plan does not allow to accept, nothing is carried out", async (t) => {
   const started = await startBreakableServer();
   open.push(started);
   const call = { ...CALLS.transfer, ...LIMITED, complete: false };
@@ -104,25 +110,25 @@ test("where the plan does not allow to accept, nothing is carried out", async ()
   open.push(reviewed);
   const found = [];
   for (const check of REDEMPTION_CHECKS) found.push((await reviewed.run(check)).verdict);
-  assert.deepEqual(found, ["not_applicable", "not_applicable", "not_applicable", "pass", "not_applicable"]);
-  assert.equal(started.effects.length, 0);
+  t.same(found, ["not_applicable", "not_applicable", "not_applicable", "pass", "not_applicable"]);
+  t.equal(started.effects.length, 0);
 });
 
-test("a server that refuses honest answers leaves what builds on them inconclusive", async () => {
+t.test("a server that refuses honest answers leaves what builds on them inconclusive", async (t) => {
   const started = await startBreakableServer({ expiryMs: -1 });
   open.push(started);
   const reviewed = await openReviewed({ ...started, call: PROBED.call, map: false });
   open.push(reviewed);
   for (const check of REDEMPTION_CHECKS.slice(0, 3))
-    assert.equal((await reviewed.run(check)).verdict, "inconclusive", check.id);
+    t.equal((await reviewed.run(check)).verdict, "inconclusive", check.id);
 });
 
-test("changes of a probe are counted where every number moves alike", () => {
-  assert.equal(timesChanged("left 90, 1 booked", "left 80, 2 booked", "left 70, 3 booked"), 1);
-  assert.equal(timesChanged("left 90, 1 booked", "left 80, 2 booked", "left 60, 4 booked"), 2);
-  assert.equal(timesChanged("left 90, 1 booked", "left 80, 2 booked", "left 80, 2 booked"), 0);
-  assert.equal(timesChanged("left 90, 1 booked", "left 80, 2 booked", "left 70, 4 booked"), undefined);
-  assert.equal(timesChanged("left 90", "left 80", "left 75"), undefined);
-  assert.equal(timesChanged("left 90", "left 90", "left 80"), undefined);
-  assert.equal(timesChanged("1 left", "0 left", "none left"), undefined);
+t.test("changes of a probe are counted where every number moves alike", async (t) => {
+  t.equal(timesChanged("left 90, 1 booked", "left 80, 2 booked", "left 70, 3 booked"), 1);
+  t.equal(timesChanged("left 90, 1 booked", "left 80, 2 booked", "left 60, 4 booked"), 2);
+  t.equal(timesChanged("left 90, 1 booked", "left 80, 2 booked", "left 80, 2 booked"), 0);
+  t.equal(timesChanged("left 90, 1 booked", "left 80, 2 booked", "left 70, 4 booked"), undefined);
+  t.equal(timesChanged("left 90", "left 80", "left 75"), undefined);
+  t.equal(timesChanged("left 90", "left 90", "left 80"), undefined);
+  t.equal(timesChanged("1 left", "0 left", "none left"), undefined);
 });

@@ -5,11 +5,11 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { decodeMirrored } from "../../src/mcp/mirrored-headers.ts";
 import { readAnswers } from "./breakable/answers.ts";
 import { BALANCE, balance, type Effect, notDone, type Target, targets } from "./breakable/calls.ts";
+import { checkCapabilities, checkHeaders, DISCOVERED, Fault, LISTS, sorted } from "./breakable/protocol.ts";
 import type { Broken, Switch } from "./breakable/rules.ts";
-import { type Claims, stateCodec } from "./breakable/state.ts";
+import { type Claims, isBound, stateCodec } from "./breakable/state.ts";
 
 export type { Effect } from "./breakable/calls.ts";
 export { SWITCHES, type Switch } from "./breakable/rules.ts";
@@ -45,26 +45,6 @@ export interface BreakableOptions {
 export const MAX_ASKED = 6;
 export const MAX_REFUSED = 3;
 const EXPIRY_MS = 600_000;
-const VERSION = "2026-07-28";
-const META = "io.modelcontextprotocol/";
-const LISTS: Readonly<Record<string, string>> = {
-  "tools/list": "tools",
-  "prompts/list": "prompts",
-  "resources/list": "resources",
-  "resources/templates/list": "resourceTemplates",
-};
-
-class Fault extends Error {
-  readonly code: number;
-  readonly status: number;
-  readonly data: Json | undefined;
-  constructor(code: number, message: string, status = 400, data?: Json) {
-    super(message);
-    this.code = code;
-    this.status = status;
-    this.data = data;
-  }
-}
 
 const badState = (): Fault =>
   new Fault(-32602, "Invalid or expired requestState", 400, { reason: "invalid_request_state" });
@@ -84,7 +64,7 @@ export async function startBreakableServer(options: BreakableOptions = {}): Prom
   let open = 0;
 
   function ask(target: Target, params: Json, call: Omit<Claims, "jti" | "expires">): Json {
-    checkCapabilities(target.rounds[call.round] ?? {}, params);
+    checkCapabilities(target.rounds[call.round] ?? {}, params, broken);
     if (broken("effect-before-accept") && call.asked === 1) carryOut(target, params, call.principal);
     if (broken("asks-nothing")) return { resultType: "input_required" };
     const expires = clock.now + (options.expiryMs ?? EXPIRY_MS);
@@ -93,24 +73,6 @@ export async function startBreakableServer(options: BreakableOptions = {}): Prom
       inputRequests: target.rounds[call.round],
       requestState: codec.seal({ ...call, jti: randomUUID(), expires }),
     };
-  }
-
-  function checkCapabilities(questions: Json, params: Json): void {
-    if (broken("undeclared-capability")) return;
-    const meta = params["_meta"] as Json | undefined;
-    const declared = (meta?.[`${META}clientCapabilities`] ?? {}) as Record<string, Json>;
-    for (const question of Object.values(questions) as Json[]) {
-      const needed = neededFor(question);
-      const has = Object.entries(needed).every(([name, modes]) => {
-        const own = declared[name];
-        const isBare = own !== undefined && Object.keys(own).length === 0;
-        return (
-          own !== undefined &&
-          Object.keys(modes as Json).every((mode) => mode in own || (mode === "form" && isBare))
-        );
-      });
-      if (!has) throw new Fault(-32021, "Missing client capability", 400, { requiredCapabilities: needed });
-    }
   }
 
   function carryOut(target: Target, params: Json, principal: string): Json {
@@ -187,25 +149,10 @@ export async function startBreakableServer(options: BreakableOptions = {}): Prom
     }
     if (claims === undefined) throw badState();
     const isMade = claims.principal !== "";
-    if (isMade && !isBound(claims, { principal, method, target: String(name), args, id })) throw badState();
+    if (isMade && !isBound(claims, { principal, method, target: String(name), args, id }, broken))
+      throw badState();
     if (clock.now >= claims.expires && !broken("no-expiry")) throw badState();
     return answered(target, params, claims, principal);
-  }
-
-  function isBound(
-    claims: Claims,
-    now: { principal: string; method: string; target: string; args: string; id: string | number },
-  ): boolean {
-    const loose = broken("other-tool") && claims.target !== now.target;
-    return (
-      (claims.principal === now.principal ||
-        broken("other-principal") ||
-        (now.principal === "nobody" && broken("no-principal"))) &&
-      (claims.method === now.method || broken("other-method")) &&
-      (claims.target === now.target || broken("other-tool")) &&
-      (claims.arguments === now.args || broken("other-arguments") || loose) &&
-      (claims.id !== now.id || broken("same-id"))
-    );
   }
 
   async function dispatch(message: Json, principal: string): Promise<Json> {
@@ -238,31 +185,6 @@ export async function startBreakableServer(options: BreakableOptions = {}): Prom
     throw new Fault(-32600, "Who calls?", 401);
   }
 
-  function checkHeaders({ headers }: IncomingMessage, message: Json): void {
-    const params = (message["params"] ?? {}) as Json;
-    const meta = params["_meta"] as Json | undefined;
-    const method = String(message["method"]);
-    const isNamed = /^(tools\/call|prompts\/get|resources\/read)$/.test(method);
-    const mirrored: [Switch, string, unknown][] = [
-      ["version-header", "mcp-protocol-version", meta?.[`${META}protocolVersion`]],
-      ["method-header", "mcp-method", method],
-      ...(isNamed
-        ? ([["name-header", "mcp-name", params["name"] ?? params["uri"]]] as [Switch, string, unknown][])
-        : []),
-    ];
-    for (const [rule, header, value] of mirrored) {
-      const sent = headers[header];
-      if (sent === undefined ? broken("missing-headers") : broken(rule)) continue;
-      const decoded = sent === undefined ? undefined : decodeMirrored(String(sent));
-      if (decoded !== value) throw new Fault(-32020, `${header} does not fit the body`, 400);
-    }
-    if (meta?.[`${META}protocolVersion`] !== VERSION)
-      throw new Fault(-32022, "Unsupported protocol version", 400, {
-        supported: [VERSION],
-        requested: "other",
-      });
-  }
-
   async function serve(request: IncomingMessage, response: ServerResponse, body: string): Promise<void> {
     let id: unknown = null;
     let reply: { status: number; message: Json };
@@ -272,7 +194,7 @@ export async function startBreakableServer(options: BreakableOptions = {}): Prom
       id = message["id"];
       requests.push(String(message["method"]));
       const principal = principalOf(request);
-      checkHeaders(request, message);
+      checkHeaders(request, message, broken);
       reply = { status: 200, message: { jsonrpc: "2.0", id, result: await dispatch(message, principal) } };
       const params = message["params"] as Json;
       if (held > 0 && params["inputResponses"] !== undefined) {
@@ -325,29 +247,4 @@ export async function startBreakableServer(options: BreakableOptions = {}): Prom
       await new Promise((resolve) => http.close(resolve));
     },
   };
-}
-
-const DISCOVERED: Json = {
-  resultType: "complete",
-  supportedVersions: [VERSION],
-  capabilities: { tools: {}, prompts: {}, resources: {} },
-  serverInfo: { name: "breakable", version: "1" },
-  ttlMs: 0,
-  cacheScope: "private",
-};
-
-/** The capabilities that a question needs. */
-function neededFor(question: Json): Json {
-  if (question["method"] === "sampling/createMessage") return { sampling: {} };
-  if (question["method"] === "roots/list") return { roots: {} };
-  const isUrl = (question["params"] as Json | undefined)?.["mode"] === "url";
-  return { elicitation: isUrl ? { url: {} } : { form: {} } };
-}
-
-/** The same value with the members of its objects sorted. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, one]) => [key, sorted(one)]));
 }

@@ -94,3 +94,21 @@ function leniently(text: string): Claims {
     return { ...UNKNOWN, jti: randomBytes(8).toString("hex"), round: 0 };
   }
 }
+
+/** Whether a state is the one of this request. */
+export function isBound(
+  claims: Claims,
+  now: { principal: string; method: string; target: string; args: string; id: string | number },
+  broken: Broken,
+): boolean {
+  const loose = broken("other-tool") && claims.target !== now.target;
+  return (
+    (claims.principal === now.principal ||
+      broken("other-principal") ||
+      (now.principal === "nobody" && broken("no-principal"))) &&
+    (claims.method === now.method || broken("other-method")) &&
+    (claims.target === now.target || broken("other-tool")) &&
+    (claims.arguments === now.args || broken("other-arguments") || loose) &&
+    (claims.id !== now.id || broken("same-id"))
+  );
+}

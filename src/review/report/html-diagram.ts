@@ -67,34 +67,44 @@ export function diagramOf(call: RecordedCall, exchanges: ReadonlyMap<number, Rec
 
 function arrowsOf(step: Step, call: RecordedCall, exchanges: ReadonlyMap<number, RecordedExchange>): Arrow[] {
   const ms = exchanges.get(step.exchange)?.ms;
-  const answered = (step.answers ?? []).map(({ key, action }) => `${briefly(key, 60)}: ${action}`);
+  const answered = (step.answers ?? []).map(
+    ({ key, action }) =>
+      () =>
+        `${briefly(key, 60)}: ${action}`,
+  );
+  const asked = (step.questions ?? []).flatMap(({ key, kind, fields = [] }) => [
+    () => `${kind} ${briefly(key, 60)}`,
+    ...fields.map(
+      ({ name, type, required }) =>
+        () =>
+          `· ${briefly(name, 40)}: ${briefly(type, 24)}${required ? "" : ", optional"}`,
+    ),
+  ]);
+  const state =
+    step.state === undefined ? [] : [step.state ? "with a requestState" : "without a requestState"];
   return [
     {
       to: "endpoint",
       tone: "plain",
       title: step.kind === "call" ? `${call.method} ${briefly(call.target, 80)}` : "retry with answers",
-      notes: step.kind === "call" ? ["first call"] : answered,
+      notes: step.kind === "call" ? ["first call"] : firstOf(answered),
       number: step.exchange,
     },
     {
       to: "client",
       tone: TONES[step.ends],
       title: ENDS[step.ends],
-      notes: [
-        ...(step.questions ?? []).flatMap(({ key, kind, fields = [] }) => [
-          `${kind} ${briefly(key, 60)}`,
-          ...fields.map(
-            ({ name, type, required }) =>
-              `· ${briefly(name, 40)}: ${briefly(type, 24)}${required ? "" : ", optional"}`,
-          ),
-        ]),
-        ...(step.state === undefined ? [] : [step.state ? "with a requestState" : "without a requestState"]),
-        ...(ms === undefined ? [] : [`after ${Math.round(ms)} ms`]),
-      ],
+      notes: [...(ms === undefined ? [] : [`after ${Math.round(ms)} ms`]), ...state, ...firstOf(asked)],
       number: step.exchange,
     },
   ];
 }
+
+/** As many as are drawn; a server can ask for anything, any number of times. */
+const firstOf = (notes: readonly (() => string)[]): readonly string[] => {
+  const left = notes.length - MAX_NOTES;
+  return [...notes.slice(0, MAX_NOTES).map((note) => note()), ...(left > 0 ? [`… and ${left} more`] : [])];
+};
 
 const ENDS = {
   input_required: "input required",
@@ -129,10 +139,7 @@ function drawn(
   top: number,
 ): { readonly markup: Markup; readonly height: number } {
   const titles = limited(wrapped(to === "endpoint" ? `#${number} ${title}` : title, COLUMNS), MAX_LINES);
-  const small = limited(
-    notes.flatMap((note) => limited(wrapped(note, COLUMNS + 1), MAX_LINES)),
-    MAX_NOTES,
-  );
+  const small = notes.flatMap((note) => limited(wrapped(note, COLUMNS + 1), MAX_LINES));
   const at = top + titles.length * LINE;
   const from = to === "client" ? "endpoint" : "client";
   // The head is a drawing of its own, so that it keeps its size wherever its percentage is.

@@ -178,6 +178,21 @@ t.test("calls that no check was tried on are named where people look first", asy
   t.match(htmlReport({ ...RECORD, results: all }), "Nothing: every check was tried and came to a result.");
 });
 
+t.test("a server that asks for very much is drawn within bounds", async (t) => {
+  const [call] = RECORD.calls;
+  if (call === undefined) return void t.fail();
+  const fields = Array.from({ length: 50 }, (_, at) => ({
+    name: `${at}${LONG}`,
+    type: LONG,
+    required: false,
+  }));
+  const questions = Array.from({ length: 400 }, (_, at) => ({ key: `${at}`, kind: "form" as const, fields }));
+  const step = { kind: "retry" as const, exchange: 1, ends: "input_required" as const, questions };
+  const html = htmlReport({ ...RECORD, calls: [{ ...call, map: Array.from({ length: 60 }, () => step) }] });
+  t.ok(html.length < 500_000, `${html.length}`);
+  t.match(html, "… and 20392 more");
+});
+
 t.test("messages in full have an end, and the lines about them none", async (t) => {
   const [one] = RECORD.exchanges;
   const [result] = RECORD.results;

@@ -72,7 +72,7 @@ t.test("landmarks, headings in order, and a drawing that is told in words", asyn
   for (const [at, level] of levels.entries()) t.ok(level - (levels[at - 1] ?? 1) <= 1, `heading ${at + 1}`);
   t.equal(
     await page.run(`document.querySelector("figure > svg").getAttribute("aria-label")`),
-    "Client to endpoint: tools/call transfer, first call. Endpoint to client: input required, form confirm, · approve: boolean, · note: string, optional, with a requestState, after 13 ms. Client to endpoint: retry with answers, confirm: accept. Endpoint to client: complete result, after 14 ms.",
+    "Client to endpoint: tools/call transfer, first call. Endpoint to client: input required, after 13 ms, with a requestState, form confirm, · approve: boolean, · note: string, optional. Client to endpoint: retry with answers, confirm: accept. Endpoint to client: complete result, after 14 ms.",
   );
   const { nodes } = await page.command("Accessibility.getFullAXTree");
   const roles = nodes.map((node: { role?: { value: string } }) => node.role?.value);

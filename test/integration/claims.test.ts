@@ -97,7 +97,8 @@ t.test("what is wrong with a claim is said", async (t) => {
     wrong({ kind: "constant", file, code: "MAX_MARKS = 1_000_000", text: "a million: 1 000 000" }),
     undefined,
   );
-  t.match(wrong({ kind: "setting", setting: "envelope.ttl" }), /is 10m/);
+  t.match(wrong({ kind: "setting", setting: "envelope.ttl", text: "10 s" }), /is 10m/);
+  t.equal(wrong({ kind: "setting", setting: "envelope.ttl", text: "10 minutes" }), undefined);
   const measured = { kind: "measured", command: "npm run bench", result: "bench/results.md" };
   t.match(wrong({ ...measured, figures: ["123.45"] }), /has no 123.45/);
   t.match(wrong({ ...measured, figures: ["41"] }), /has no 41/, "part of a figure is none");

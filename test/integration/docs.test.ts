@@ -141,8 +141,9 @@ t.test("commands that documents name exist", async (t) => {
   t.equal(wrongWith("npm start -- --upstreams URL"), "no option --upstreams");
 });
 
-t.test("the README names every command", async (t) => {
-  const { text } = page("README.md");
+t.test("docs/commands.md names every command, and the README leads there", async (t) => {
+  t.ok(links(page("README.md")).includes("docs/commands.md"));
+  const { text } = page("docs/commands.md");
   for (const { words } of COMMANDS) t.match(text, `sealgate ${words.join(" ")}`);
 });
 

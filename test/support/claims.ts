@@ -37,7 +37,7 @@ export const claims = (): Record<string, (Claim | Recorded)[]> => JSON.parse(rea
 /** How many of what the code counts in a written unit: of characters one, of seconds also a thousand, of KiB 1024. */
 const FACTORS: Record<string, number[]> = {
   ...{ µs: [1], ms: [1], s: [1, 1e3], min: [60, 6e4], m: [60, 6e4], h: [3600, 3.6e6] },
-  ...{ second: [1, 1e3], minute: [1, 60, 6e4], hour: [1, 3600, 3.6e6], bit: [1, 1 / 8] },
+  ...{ second: [1, 1e3], minute: [60, 6e4], hour: [3600, 3.6e6], bit: [1, 1 / 8] },
   ...{
     KiB: [1024],
     MiB: [1024 ** 2],
@@ -50,31 +50,28 @@ const FACTORS: Record<string, number[]> = {
   },
 };
 
-/** The amounts that a text may mean, each in all units that code could hold it in. */
-function amounts(text: string): Set<number> {
+/** The amounts that a text may mean, each in all units that code could hold it in; of settings, which name their unit, in the least. */
+function amounts(text: string, isSetting = false): Set<number> {
   const written = text.matchAll(/(\d+(?:[ ,]\d{3})*(?:\.\d+)?)(?:[ -]?(µs|[a-zA-Z]+))?/g);
   return new Set(
     [...written].flatMap(([, digits = "", unit = ""]) => {
       const factors = FACTORS[unit] ?? FACTORS[unit.replace(/s$/, "")] ?? [1];
-      return factors.map((factor) => Number(digits.replaceAll(/[ ,]/g, "")) * factor);
+      const value = Number(digits.replaceAll(/[ ,]/g, ""));
+      return (isSetting ? factors.slice(-1) : factors).map((factor) => value * factor);
     }),
   );
 }
 
-/** The amounts of a piece of code such as `MAX_BYTES = 16 * 1024`: the product behind its last sign, or a text of settings. */
+/** What a piece of code such as `MAX_BYTES = 16 * 1024` holds: the version or the product at its end. Compose's `256mb` counts too. */
 function codeAmounts(code: string): Set<number> {
   const version = /\[(\d+), (\d+)\]$/.exec(code);
   if (version !== null) return new Set([Number(`${version[1]}.${version[2]}`)]);
-  const last =
-    code
-      .split(/[=:<>,(-]/)
-      .at(-1)
-      ?.trim() ?? "";
-  if (!/^\d[\d_]*(?: \* \d[\d_]*)*$/.test(last))
-    return amounts(last.replace(/(\d)([kmg])b?$/i, "$1 $2iB").replace(" miB", " MiB"));
-  return new Set([
-    last.split(" * ").reduce((product, factor) => product * Number(factor.replaceAll("_", "")), 1),
-  ]);
+  const product = /(?:[\d_]+(?:mb)?(?: \* )?|MINUTE)+$/.exec(code)?.[0] ?? "";
+  const factors = product.split(" * ").map((factor) => {
+    if (factor === "MINUTE") return 6e4;
+    return Number(factor.replaceAll(/_|mb/g, "")) * (factor.endsWith("mb") ? 1024 ** 2 : 1);
+  });
+  return new Set([factors.reduce((all, factor) => all * factor, 1)]);
 }
 
 /** Values that a claim of kind `counted` can name. Versions of packages go by the name of the package. */
@@ -128,7 +125,7 @@ export function wrongWith(claim: Claim | Recorded, path: string): string | undef
     }
     case "setting": {
       const value = setting(claim.setting);
-      const isSo = meets(amounts(String(value)), amounts(claim.text));
+      const isSo = meets(amounts(String(value), true), amounts(claim.text, true));
       return isSo ? undefined : `the default of ${claim.setting} is ${value}`;
     }
     case "measured": {

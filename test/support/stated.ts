@@ -20,7 +20,7 @@ const MEASURED = new RegExp(`${NUMBER}[ -]?(?:${TIME}|${SIZE}|${RATIO}|${COUNTED
 const GROUPED = /(?<![\w.,#-])\d{1,3}(?:[ ,]\d{3})+(?!\d)/g;
 /** The version of a product; those of standards are their names. */
 const VERSION =
-  /(?<!(?:TLS|OAuth|JSON-RPC|HTTP|OTLP|Apache|section|sections|SemVer|Apache-) ?-?)(?<![\w.,×µ-])\d+\.\d+(?:\.\d+)?(?:-[a-z]+[.\d]*)?(?![\w.]*\d)(?! ?(?:×|%|µs|[kKMG]i?B|s\b|ms\b|minutes))/g;
+  /(?<!(?:TLS|OAuth|JSON-RPC|HTTP|OTLP|SARIF|Apache|section|sections|SemVer|Apache-) ?-?)(?<![\w.,×µ-])\d+\.\d+(?:\.\d+)?(?:-[a-z]+[.\d]*)?(?![\w.]*\d)(?! ?(?:×|%|µs|[kKMG]i?B|s\b|ms\b|minutes))/g;
 /** Ratios and comparisons in words. */
 const COMPARED =
   /\b(?:no other (?:gateway|proxy|product|server)|the (?:fastest|first|only) (?:gateway|proxy)|(?:faster|slower|cheaper|dearer|safer) than|(?:twice|half|two|three|four|five|ten) (?:times )?as (?:fast|slow|dear|cheap)|more than \w+ languages)/gi;

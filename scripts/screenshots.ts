@@ -1,14 +1,17 @@
 /**
- * Makes the pictures of the console for README and docs, from a scene with set times and names: docs/images/*.png. Needs Chromium.
+ * Makes the pictures of the console and of the report of a review for README and docs, from scenes with set times and names:
+ * docs/images/*.png. Needs Chromium.
  *     npm run screenshots
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import t from "tap";
+import { htmlReport } from "../src/review/report/html.ts";
 import { setConsole, signIn, tokenOf } from "../test/integration/console-scene.ts";
 import { YES } from "../test/security/scene.ts";
 import { startBrowser } from "../test/support/browser.ts";
 import { PUBLIC_URL } from "../test/support/gateway.ts";
+import { RECORD } from "../test/unit/review/report-record.ts";
 
 const FOLDER = fileURLToPath(new URL("../docs/images/", import.meta.url));
 const AT = Date.parse("2026-12-01T09:00:00.000Z");
@@ -127,4 +130,21 @@ await t.test("pictures", async (t) => {
   await page.view(360, 740);
   await page.run("document.activeElement.blur(), scrollTo(0, 0)");
   await save("console-approvals-phone-dark");
+});
+
+await t.test("the report of a review", async (t) => {
+  const page = await (await startBrowser(t)).open();
+  await page.goto(`data:text/html;base64,${Buffer.from(htmlReport(RECORD)).toString("base64")}`);
+  await page.view(1_000, 900);
+  for (const [name, scheme, place] of [
+    ["review-summary-light", "light", "body"],
+    ["review-call-dark", "dark", "#part-1"],
+  ] as const) {
+    await page.scheme(scheme);
+    await page.run(`document.querySelector("${place}").scrollIntoView()`);
+    const png = await page.shot();
+    if (png.length > MAX_BYTES) throw new Error(`${name}.png is ${png.length} bytes, allowed ${MAX_BYTES}`);
+    writeFileSync(`${FOLDER}${name}.png`, png);
+    t.pass(`${name}.png: ${png.length} bytes`);
+  }
 });

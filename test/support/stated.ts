@@ -15,7 +15,7 @@ const COUNTED =
   "tests?|cases|checks|scenarios|rules|requirements|vectors|attacks|alerts?|languages|million|marks|spans|states|rounds|requests|calls|streams|connections|nonces|lines";
 
 /** A figure with a unit, a ratio, or a word for what was counted; in digits. */
-const MEASURED = new RegExp(`${NUMBER}[ -]?(?:${TIME}|${SIZE}|${RATIO}|${COUNTED})(?![\\w/])`, "g");
+const MEASURED = new RegExp(`${NUMBER}[kM]?[ -]?(?:${TIME}|${SIZE}|${RATIO}|${COUNTED})(?![\\w/])`, "g");
 /** A number so large that it is written in groups is a count, whatever follows. */
 const GROUPED = /(?<![\w.,#-])\d{1,3}(?:[ ,]\d{3})+(?!\d)/g;
 /** The version of a product; those of standards are their names. */
@@ -23,7 +23,7 @@ const VERSION =
   /(?<!(?:TLS|OAuth|JSON-RPC|HTTP|OTLP|SARIF|Apache|section|sections|SemVer|Apache-) ?-?)(?<![\w.,×µ-])\d+\.\d+(?:\.\d+)?(?:-[a-z]+[.\d]*)?(?![\w.]*\d)(?! ?(?:×|%|µs|[kKMG]i?B|s\b|ms\b|minutes))/g;
 /** Ratios and comparisons in words. */
 const COMPARED =
-  /\b(?:no other (?:gateway|proxy|product|server)|the (?:fastest|first|only) (?:gateway|proxy)|(?:faster|slower|cheaper|dearer|safer) than|(?:twice|half|two|three|four|five|ten) (?:times )?as (?:fast|slow|dear|cheap)|more than \w+ languages)/gi;
+  /\b(?:no other (?:gateway|proxy|product|server)|the (?:fastest|first|only) (?:gateway|proxy)|(?:faster|slower|cheaper|dearer|safer) than|(?:twice|half|two|three|four|five|ten) (?:times )?as (?:fast|slow|dear|cheap)|times (?:faster|slower|cheaper|dearer|smaller|larger)|unlike (?:all |any |most )?other|more than \w+ languages)/gi;
 
 /**
  * The prose of a page in one line: no fenced blocks, comments or addresses; code spans are emptied, which keeps settings,
@@ -31,7 +31,7 @@ const COMPARED =
  */
 export const flat = (page: Page): string =>
   prose(page)
-    .replaceAll(/<[^>]+>|^\[[^\]]+\]: \S+$/gm, "")
+    .replaceAll(/<[/!]?[a-z-][^>]*>|^\[[^\]]+\]: \S+$/gm, "")
     .replaceAll(/`[^`]*`/g, "``")
     .replaceAll(/\]\([^)\s]*\)/g, "]")
     .replaceAll(/\s+/g, " ");

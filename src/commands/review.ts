@@ -120,6 +120,10 @@ async function liveWire({ plan, remote }: ReviewOptions, signal: AbortSignal): P
     throw error;
   }
   const { endpoint, tokens, ca, limits } = plan;
+  if (remote && url.protocol === "http:" && tokens.first !== undefined)
+    process.stderr.write(
+      "warning: --remote with an http:// endpoint: tokens and answers cross the network in clear\n",
+    );
   return openWire({ url: endpoint, tokens, ca, remote, ...limits, clock: CLOCK, signal });
 }
 

@@ -122,8 +122,10 @@ export function discoveredCalls(listing: Listing, allowed: Allowed): Discovered 
     else calls.push(plannedCall(method, target, one, isDeepStrictEqual(one, other) ? undefined : other));
   };
   if (allowed === "read-only") {
-    for (const tool of listing.tools.filter(isReadOnly))
-      add("tools/call", String(own(tool, "name")), own(tool, "inputSchema"));
+    for (const tool of listing.tools.filter(isReadOnly)) {
+      const name = text(own(tool, "name"));
+      if (name !== undefined) add("tools/call", name, own(tool, "inputSchema"));
+    }
     const others = listing.tools.length - calls.length - left.length;
     if (others > 0) left.push(`tools that do not say they only read: ${others}`);
   } else {

@@ -39,8 +39,6 @@ export interface WireOptions {
   /** Aborted: nothing more is sent, and what is under way is cut. */
   readonly signal: AbortSignal;
   readonly resolve?: Resolve;
-  /** Called when an exchange is over. */
-  readonly onExchange?: (exchange: Exchange) => void;
 }
 
 /** One request. */
@@ -112,7 +110,8 @@ export function openWire(options: WireOptions): Wire {
       ms: Math.max(0, clock.now() - at),
     };
     exchanges.push(exchange);
-    options.onExchange?.(exchange);
+    // What was under way is in the record like all else.
+    signal.throwIfAborted();
     return exchange;
   }
 
@@ -143,8 +142,7 @@ export function openWire(options: WireOptions): Wire {
       };
       return await read(response.body, head, message["id"], count);
     } catch (error) {
-      signal.throwIfAborted();
-      return told(error, head, { cut: cut.signal.aborted, late: limit.aborted });
+      return told(error, head, { stopped: signal.aborted, cut: cut.signal.aborted, late: limit.aborted });
     } finally {
       clearTimeout(timer);
     }
@@ -217,13 +215,14 @@ async function read(
 function told(
   error: unknown,
   head: Head | undefined,
-  is: { readonly cut: boolean; readonly late: boolean },
+  is: { readonly stopped: boolean; readonly cut: boolean; readonly late: boolean },
 ): Received {
   const code = errorCode(error) ?? "";
   // What could not be sent as it was given says nothing of the server.
   if (error instanceof NotHere || error instanceof TypeError || code.startsWith("UND_ERR_INVALID"))
     throw error;
   const none = { kind: "none", status: head?.status, headers: head?.headers ?? {} } as const;
+  if (is.stopped) return { ...none, why: "cut", words: "the review was stopped" };
   if (is.cut) return { ...none, why: "cut", words: "the reviewer cut the connection" };
   if (is.late || code.endsWith("TIMEOUT")) return { ...none, why: "timeout", words: "no answer in time" };
   if (

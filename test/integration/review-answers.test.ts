@@ -1,6 +1,6 @@
 /** Checks of answers: each passes where its rule holds, and fails by the switch that breaks it and by no other. */
 import t, { type Test } from "tap";
-import type { Verdict } from "../../src/review/check.ts";
+import type { Check, Verdict } from "../../src/review/check.ts";
 import { ANSWER_CHECKS } from "../../src/review/checks/answers.ts";
 import { type BreakableOptions, type Switch, startBreakableServer } from "../support/breakable-server.ts";
 import { CALLS, openReviewed, type ReviewedOptions } from "../support/reviewed.ts";
@@ -88,11 +88,30 @@ t.test(
   },
 );
 
-t.test("of what only reads the result tells without a probe", async (t) => {
-  const prompt = but({ "one-missing": "not_applicable", ahead: "not_applicable" }, ALL_PASS);
-  t.same(await verdicts(t, {}, { call: CALLS.briefing }), prompt);
-  const declined = await verdicts(t, { broken: ["executes-declined"] }, { call: CALLS.briefing });
-  t.same(declined, but({ declined: "fail" }, prompt));
+t.test(
+  "what only reads has shown it, if its result reads as after a yes; another result cannot be told",
+  async (t) => {
+    const prompt = but({ declined: "warn", cancelled: "warn" }, TRANSFER);
+    t.same(await verdicts(t, {}, { call: CALLS.briefing }), prompt);
+    // No probe can see what somebody has read.
+    t.same(await verdicts(t, {}, { call: CALLS.briefing, probe: "balance" }), prompt);
+    const declined = await verdicts(t, { broken: ["executes-declined"] }, { call: CALLS.briefing });
+    t.same(declined, but({ declined: "fail" }, prompt));
+  },
+);
+
+t.test("a probe that an honest run does not change shows nothing", async (t) => {
+  const held = but({ declined: "warn", cancelled: "warn" }, TRANSFER);
+  const started = await startBreakableServer();
+  open.push(started);
+  const reviewed = await openReviewed({ ...started, call: CALLS.transfer });
+  open.push(reviewed);
+  const found: Record<string, Verdict> = {};
+  for (const check of ANSWER_CHECKS) {
+    const asleep: Check = { ...check, run: (session) => check.run({ ...session, probe: async () => "0" }) };
+    found[check.id.replace("answers/", "")] = (await reviewed.run(asleep)).verdict;
+  }
+  t.same(found, held);
 });
 
 t.test("questions to programs have no refusal, and are of use only", async (t) => {

@@ -4,7 +4,7 @@ import { kindOf } from "../answering.ts";
 import { type Asked, type Finding, INVENTED, Inconclusive, type Session } from "../check.ts";
 import { isAsking, isDone } from "../exchange.ts";
 import type { Malformed } from "./answers-malformed.ts";
-import { honestRounds, keysOf, outcomeOf, reach, roundsOf } from "./answers-outcome.ts";
+import { honestRounds, isProbeAwake, keysOf, outcomeOf, reach, roundsOf } from "./answers-outcome.ts";
 import { type Attempt, finding, findingOf, type Judgement, NOT_CARRIED_OUT } from "./answers-verdict.ts";
 
 type Answers = Readonly<Record<string, Json>>;
@@ -40,7 +40,10 @@ export async function attemptAll(session: Session, ways: Maker): Promise<Attempt
       asked = undefined;
     }
   }
-  return [...attempts.values()];
+  const all = [...attempts.values()];
+  const isWithheld = all.some(({ outcome }) => outcome === "withheld");
+  if (!isWithheld || (await isProbeAwake(session))) return all;
+  return all.map((one) => (one.outcome === "withheld" ? { ...one, outcome: "unclear" } : one));
 }
 
 /** Answers of which at least one says no, the others as they would be. */

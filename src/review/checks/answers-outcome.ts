@@ -8,7 +8,7 @@ import { type Exchange, isAsking, isDone, isRefused, isToolError } from "../exch
 
 /**
  * `moved_on`: asks what comes after an acceptance. `withheld`: complete, and nothing was carried out. `unclear`: complete, or a task, and
- * nothing tells what it did. `no_answer`: neither an answer nor a change.
+ * nothing tells what it did. `no_answer`: neither an answer nor a change that the probe shows.
  */
 export type Outcome =
   | "refused"
@@ -26,7 +26,7 @@ export const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
   moved_on: "led to the next question, as if it had been accepted",
   carried_out: "was carried out",
   withheld: "ended without being carried out",
-  unclear: "ended in a result that does not tell whether it was carried out (an effect probe can)",
+  unclear: "ended in a result that does not tell whether it was carried out",
   no_answer: "got no answer",
 };
 
@@ -103,14 +103,23 @@ export async function outcomeOf(
     const isNext = next !== undefined && same(keysOf(next), now) && !same(now, then);
     return isNext ? "moved_on" : "asked_again";
   }
-  if (reply.received.kind === "none") return before === undefined ? "no_answer" : "refused";
+  if (reply.received.kind === "none") return "no_answer";
   if (!isDone(reply)) return "unclear";
-  if (before !== undefined) return "withheld";
   const { done } = honestRounds(session);
   const [accepted, got] = [done && likeness(done), likeness(reply)];
   if (accepted === undefined || got === undefined) return "unclear";
-  if (accepted === got) return "carried_out";
-  return onlyReads(session) ? "withheld" : "unclear";
+  // What reads as if it had been done, and shows no effect, is one or the other.
+  if (accepted === got) return before === undefined || onlyReads(session) ? "carried_out" : "unclear";
+  // What only reads has no effect that a probe could miss: it may still have shown what it should not.
+  return before === undefined || onlyReads(session) ? "unclear" : "withheld";
+}
+
+/** Whether an honest run changes what the probe says, so that no change means something. Carries the call out, if the plan allows it. */
+export async function isProbeAwake(session: Session): Promise<boolean> {
+  if (!session.call.complete) return false;
+  const before = await session.probe();
+  await finish(session);
+  return (await session.probe()) !== before;
 }
 
 const same = (one: readonly string[], other: readonly string[]): boolean =>

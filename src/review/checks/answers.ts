@@ -1,7 +1,7 @@
 /**
  * What a server makes of answers: a no is a no, what is no answer is none, and nothing counts that was not asked. A tool error, a refusal
- * and asking again are all fair ways to say so. A complete result is only as good as what shows that nothing was done: the effect probe,
- * or that it reads otherwise than after an acceptance, which suffices for what only reads; else `warn`.
+ * and asking again are all fair ways to say so. A complete result counts as one only if an effect probe, which an honest run changes,
+ * shows no change; one that reads as after an acceptance is a failure, and everything else `warn`.
  */
 import type { Check, Clause } from "../check.ts";
 import { ahead, attemptAll, NONE, ONLY_UNASKED, oneMissing, oneMore, refusal } from "./answers-attempts.ts";

@@ -55,9 +55,13 @@ t.test(
     const tokenOf = (keyId: Buffer): string =>
       printToken({ keyId, nonce: Buffer.alloc(NONCE_BYTES), body: Buffer.alloc(64) });
     const keyId = Buffer.from(ring.labels(0)[73]?.keyId ?? "", "hex");
-    t.throws(() => open(ring, "https://gateway.example/mcp", tokenOf(keyId), 4_096), { fault: "aead" });
+    t.throws(() => open(ring, "https://gateway.example/mcp", tokenOf(keyId), 4_096), {
+      name: "EnvelopeError",
+      fault: "aead",
+    });
     t.same(tried, ["k73"]);
     t.throws(() => open(ring, "https://gateway.example/mcp", tokenOf(Buffer.alloc(4)), 4_096), {
+      name: "EnvelopeError",
       fault: "unknown_key",
     });
     t.same(tried, ["k73"]);

@@ -23,32 +23,53 @@ export interface NaiveServer {
   close(): Promise<void>;
 }
 
-const ASK: Record<string, InputRequest> = {
-  confirm: inputRequired.elicit({
-    message: "Carry it out?",
+type Questions = Readonly<Record<string, InputRequest>>;
+
+type Property =
+  | { readonly type: "boolean" }
+  | { readonly type: "integer"; readonly minimum: number; readonly maximum: number }
+  | { readonly type: "string"; readonly enum: string[] };
+
+const form = (message: string, name: string, property: Property): InputRequest =>
+  inputRequired.elicit({
+    message,
     requestedSchema: {
       type: "object",
-      properties: { confirm: { type: "boolean", title: "Go on?" }, note: { type: "string", maxLength: 40 } },
-      required: ["confirm"],
+      properties: { [name]: property, note: { type: "string", maxLength: 40 } },
+      required: [name],
     },
-  }),
+  });
+
+const CONFIRM: Questions = { confirm: form("Carry it out?", "confirm", { type: "boolean" }) };
+const SEATS: Questions = {
+  row: form("Which row?", "row", { type: "integer", minimum: 1, maximum: 40 }),
+  meal: form("Which meal?", "meal", { type: "string", enum: ["soup", "salad"] }),
 };
 
 const text = (words: string) => ({ content: [{ type: "text" as const, text: words }] });
 
-/** Asks, or does what the state says once the answer is a yes. */
-function confirmed(what: string, { mcpReq }: ServerContext, carryOut: (what: string) => string) {
-  const answer = mcpReq.inputResponses?.["confirm"] as { readonly action?: unknown } | undefined;
+/** Asks round by round, or does what the state says once there is a yes to the last of them. */
+function confirmed(
+  what: string,
+  rounds: readonly Questions[],
+  { mcpReq }: ServerContext,
+  carryOut: (what: string) => string,
+) {
+  const said = (mcpReq.inputResponses ?? {}) as Readonly<
+    Record<string, { readonly action?: unknown } | undefined>
+  >;
   const state = mcpReq.requestState();
-  if (answer === undefined) {
-    const asks: InputRequiredResult = inputRequired({
-      inputRequests: ASK,
-      requestState: JSON.stringify({ what }),
-    });
-    return asks;
-  }
-  if (answer.action !== "accept") return text("Nothing was done.");
-  return text(carryOut((JSON.parse(String(state ?? JSON.stringify({ what }))) as { what: string }).what));
+  const from =
+    state === undefined ? { what, round: 0 } : (JSON.parse(String(state)) as { what: string; round: number });
+  const isSaid = (asked: Questions = {}): boolean =>
+    Object.keys(asked).every((key) => said[key] !== undefined);
+  const ask = (round: number): InputRequiredResult =>
+    inputRequired({ inputRequests: { ...rounds[round] }, requestState: JSON.stringify({ ...from, round }) });
+  if (!isSaid(rounds[from.round])) return ask(from.round);
+  if (Object.values(said).some((answer) => answer?.action !== "accept")) return text("Nothing was done.");
+  let round = from.round + 1;
+  while (round < rounds.length && isSaid(rounds[round])) round += 1;
+  return round < rounds.length ? ask(round) : text(carryOut(from.what));
 }
 
 function createNaiveMcpServer(effects: string[]): McpServer {
@@ -61,9 +82,14 @@ function createNaiveMcpServer(effects: string[]): McpServer {
     server.registerTool(
       tool,
       { description: `${tool} money`, inputSchema: z.object({ amount: z.number(), to: z.string() }) },
-      ({ amount, to }, ctx) => confirmed(`${tool} ${amount} ${to}`, ctx, carryOut),
+      ({ amount, to }, ctx) => confirmed(`${tool} ${amount} ${to}`, [CONFIRM], ctx, carryOut),
     );
   }
+  server.registerTool(
+    "book",
+    { description: "Books seats", inputSchema: z.object({ seats: z.number() }) },
+    ({ seats }, ctx) => confirmed(`book ${seats}`, [SEATS, CONFIRM], ctx, carryOut),
+  );
   server.registerTool(
     "balance",
     { description: "What was done", inputSchema: z.object({}), annotations: { readOnlyHint: true } },

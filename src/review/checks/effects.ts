@@ -1,6 +1,6 @@
 /** What a server may do before anybody has agreed: nothing. Seen with the effect probe of the plan. */
 import { isObject, type Json } from "../../mcp/parsed.ts";
-import type { Asked, Check, Finding, Session } from "../check.ts";
+import { type Asked, type Check, type Finding, Inconclusive, type Session } from "../check.ts";
 import { type Exchange, isAsking } from "../exchange.ts";
 
 /** Answers that are none, for every question of a round. */
@@ -50,24 +50,32 @@ async function watch(session: Session): Promise<Finding> {
       exchanges: [exchange],
     };
   };
-  const begin = async (): Promise<Asked> => {
-    const asked = await session.begin();
+  /** Goes honestly to a round. */
+  const reach = async (round: number): Promise<Asked> => {
+    let asked = await session.begin();
     seen.push(asked.exchange);
+    while (asked.round < round) {
+      const reply = await session.retry(asked);
+      const next = session.next(asked, reply);
+      if (next === undefined) throw new Inconclusive("the call asked less often than before", [reply]);
+      asked = next;
+    }
     return asked;
   };
 
-  const opened = await begin();
-  const atOnce = await changedBy("the first call, before anybody had answered", opened.exchange);
-  if (atOnce !== undefined) return atOnce;
-  for (const { name, answersOf } of refusals(session, opened)) {
-    const asked = await begin();
-    const reply = await session.retry(asked, { inputResponses: answersOf(asked) });
-    const effect = await changedBy(name, reply);
-    if (effect !== undefined) return effect;
+  const last = session.call.complete ? session.mapped.filter(isAsking).length : 1;
+  for (const round of new Set([1, last])) {
+    const opened = await reach(round);
+    const atOnce = await changedBy(`round ${round} was opened, before it was answered`, opened.exchange);
+    if (atOnce !== undefined) return atOnce;
+    for (const { name, answersOf } of refusals(session, opened)) {
+      const asked = await reach(round);
+      const reply = await session.retry(asked, { inputResponses: answersOf(asked) });
+      const effect = await changedBy(`${name} in round ${round}`, reply);
+      if (effect !== undefined) return effect;
+    }
   }
-  const late = await changedBy("all of it, at the end", opened.exchange);
-  if (late !== undefined) return late;
-  return confirm(session, before, seen);
+  return atTheEnd(session, before, seen);
 }
 
 /** Every way to not accept that the questions and the plan leave. */
@@ -104,9 +112,15 @@ function hasRequired(params: Json | undefined): boolean {
   return Array.isArray(required) && required.length > 0;
 }
 
-/** A probe that an accepted call does not change would not have shown anything before either. */
-async function confirm(session: Session, before: string, seen: readonly Exchange[]): Promise<Finding> {
+/** Whether anything came late; and whether the probe shows an accepted call at all, without which it has shown nothing before. */
+async function atTheEnd(session: Session, before: string, seen: readonly Exchange[]): Promise<Finding> {
   const held = "What the effect probe shows did not change before an acceptance";
+  if ((await session.probe()) !== before)
+    return {
+      verdict: "fail",
+      words: "What the effect probe shows changed after refusals, late.",
+      exchanges: seen,
+    };
   if (!session.call.complete)
     return {
       verdict: "warn",
@@ -114,7 +128,7 @@ async function confirm(session: Session, before: string, seen: readonly Exchange
       exchanges: seen,
     };
   const done = await session.complete(await session.begin());
-  if (isAsking(done) || (await session.probe()) === before)
+  if ((await session.probe()) === before)
     return {
       verdict: "inconclusive",
       words: "The effect probe shows no change after an accepted call either, so it shows nothing.",

@@ -2,7 +2,7 @@
  * The gateway beside other proxies and none, in one run on one machine, interleaved. The load makes it hard to compare requests per
  * second on few cores, so each proxy is weighed by the CPU it takes for a request, and what a core can do follows from that.
  */
-import { CONNECTIONS, closedLoop, median, ratio, type Sample } from "./load.ts";
+import { CONNECTIONS, closedLoop, median, paired, type Sample, times } from "./load.ts";
 import { pinLoad, type Started } from "./programs.ts";
 import type { Row } from "./record.ts";
 import {
@@ -14,7 +14,7 @@ import {
   secondRound,
   streamedCall,
 } from "./requests.ts";
-import { Setup } from "./setup.ts";
+import { Setup, YARDSTICK } from "./setup.ts";
 
 /** How long a run takes. */
 interface Size {
@@ -25,8 +25,9 @@ interface Size {
   readonly states: number;
 }
 const FULL: Size = { warmUpMs: 8_000, sampleMs: 2_000, pairs: 7, states: 4_000 };
-const QUICK: Size = { warmUpMs: 300, sampleMs: 200, pairs: 2, states: 100 };
+const QUICK: Size = { warmUpMs: 300, sampleMs: 200, pairs: 3, states: 100 };
 
+const WITH_REDIS = "sealgate, Redis";
 const RETRY = "retry, opened and redeemed";
 /** As long as a sealed one. */
 const STATE = "s".repeat(1_000);
@@ -48,16 +49,15 @@ interface Contender {
 
 /** Measures all of it. @returns a row for each case and proxy */
 export async function benchGateway(quick: boolean): Promise<Row[]> {
-  const size = quick ? QUICK : FULL;
   pinLoad();
   const setup = await Setup.begin();
   try {
-    const withRedis = await setup.gatewayWithRedis();
-    const others = await setup.others();
+    const withRedis = await setup.gatewayWithRedis("redis");
     const all = [
       { name: "sealgate, memory", proxy: await setup.gateway("memory") },
-      ...(withRedis === undefined ? [] : [{ name: "sealgate, Redis", proxy: withRedis }]),
-      ...others,
+      ...(withRedis === undefined ? [] : [{ name: WITH_REDIS, proxy: withRedis }]),
+      ...(await setup.others()),
+      { name: "no proxy", proxy: setup.upstream },
     ];
     const contenders = all.map(({ name, proxy }) => ({
       ...{ name, proxy },
@@ -66,8 +66,8 @@ export async function benchGateway(quick: boolean): Promise<Row[]> {
     const rows: Row[] = [];
     for (const { name, work } of CASES) {
       // The store makes a difference only where a state is spent.
-      const taking = contenders.filter((one) => one.name !== "sealgate, Redis" || name === RETRY);
-      rows.push(...(await compare(name, taking, work, size)));
+      const taking = contenders.filter((one) => one.name !== WITH_REDIS || name === RETRY);
+      rows.push(...(await compare(name, taking, work, quick ? QUICK : FULL)));
     }
     for (const { caller } of contenders) await caller.pool.close();
     return rows;
@@ -89,20 +89,17 @@ async function compare(
       if (pair >= 0) samples[index]?.push(sample);
     }
   }
-  const yardstick = samples[contenders.findIndex((one) => one.name === "@fastify/http-proxy")] ?? [];
-  const cpuOf = (list: readonly Sample[]): number[] => list.map(({ cpu }) => cpu);
-  return contenders.map(({ name: proxy }, index) => {
-    const own = samples[index] ?? [];
+  const cpuOf = (index: number): number[] => (samples[index] ?? []).map(({ cpu }) => cpu);
+  const yardstick = cpuOf(contenders.findIndex((one) => one.name === YARDSTICK));
+  return contenders.map(({ name: proxy }, index): Row => {
+    const row = { case: name, proxy };
+    const rps = median((samples[index] ?? []).map((sample) => sample.rps));
+    // What the server takes is no cost of a proxy.
+    if (proxy === "no proxy") return { ...row, rps };
+    const cpuMicroseconds = median(cpuOf(index));
     // How many times as many requests a core does as with the yardstick.
-    const { median: times, least, most } = ratio(cpuOf(yardstick), cpuOf(own));
-    return {
-      case: name,
-      proxy,
-      cpuMicroseconds: median(cpuOf(own)),
-      perCore: 1_000_000 / median(cpuOf(own)),
-      ...{ times, least, most },
-      rps: median(own.map(({ rps }) => rps)),
-    };
+    const ratio = paired(yardstick, cpuOf(index), times);
+    return { ...row, cpuMicroseconds, perCore: 1_000_000 / cpuMicroseconds, times: ratio, rps };
   });
 }
 
@@ -114,20 +111,20 @@ async function take(
   { states: count }: Size,
   ms: number,
 ): Promise<Sample> {
-  if (name !== RETRY || !proxy.startsWith("sealgate"))
-    return closedLoop(started, caller, async (one) => void (await work(one)), ms);
+  if (name !== RETRY || !proxy.startsWith("sealgate")) return closedLoop([started], () => work(caller), ms);
   const end = performance.now() + ms;
   const taken: Sample[] = [];
   do {
     const states: string[] = [];
-    const ask = (one: Caller): Promise<void> | undefined =>
-      states.length < count ? firstRound(one).then((state) => void states.push(state)) : undefined;
-    await closedLoop(started, caller, ask, Number.POSITIVE_INFINITY);
-    const retry = (one: Caller): Promise<void> | undefined => {
+    let asked = 0;
+    const ask = (): Promise<unknown> | undefined =>
+      asked++ < count ? firstRound(caller).then((state) => states.push(state)) : undefined;
+    await closedLoop([started], ask, Number.POSITIVE_INFINITY);
+    const retry = (): Promise<void> | undefined => {
       const state = states.pop();
-      return state === undefined ? undefined : secondRound(one, state);
+      return state === undefined ? undefined : secondRound(caller, state);
     };
-    taken.push(await closedLoop(started, caller, retry, Number.POSITIVE_INFINITY));
+    taken.push(await closedLoop([started], retry, Number.POSITIVE_INFINITY));
   } while (performance.now() < end);
   return { rps: median(taken.map(({ rps }) => rps)), cpu: median(taken.map(({ cpu }) => cpu)) };
 }

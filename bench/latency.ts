@@ -2,58 +2,52 @@
  * Latency at 1,000 requests a second, whatever becomes of those before (open loop), counted from the time at which each was due; the
  * part of the proxy is what it adds to the same calls without one, in paired runs.
  */
-import { median, openLoop, quantile } from "./load.ts";
+import { median, minus, openLoop, paired, quantile } from "./load.ts";
 import { pinLoad } from "./programs.ts";
 import type { Row } from "./record.ts";
 import { type Caller, callerAt, firstRound, plainCall, secondRound } from "./requests.ts";
-import { Setup } from "./setup.ts";
+import { Setup, YARDSTICK } from "./setup.ts";
 
 const RATE = 1_000;
 const CONNECTIONS = 64;
+const DIRECT = "no proxy";
+const FULL = { warmUpMs: 10_000, sampleMs: 4_000, pairs: 9 };
+const QUICK = { warmUpMs: 200, sampleMs: 200, pairs: 3 };
 
-/** @returns a row for each way to the server: medians of paired differences, in milliseconds */
+interface Way {
+  readonly name: string;
+  readonly caller: Caller;
+  readonly work: () => Promise<unknown>;
+}
+type Quantile = "p50" | "p99";
+
+/** @returns a row for each way to the server, in milliseconds */
 export async function benchLatency(quick: boolean): Promise<Row[]> {
-  const [warmUpMs, sampleMs, pairs] = quick ? [200, 200, 2] : [10_000, 4_000, 7];
+  const { warmUpMs, sampleMs, pairs } = quick ? QUICK : FULL;
   pinLoad();
   const setup = await Setup.begin();
   try {
-    const memory = await setup.gateway("memory");
-    const redis = await setup.gatewayWithRedis();
-    const others = await setup.others();
-    const httpProxy = others.find(({ name }) => name === "@fastify/http-proxy")?.proxy ?? setup.upstream;
-    const caller = (url: string): Caller => callerAt(url, CONNECTIONS, setup.token);
-    const direct = caller(setup.upstream.url);
-    const front = caller(memory.url);
-    const ways: { readonly name: string; readonly work: () => Promise<void>; readonly caller: Caller }[] = [
-      { name: "no proxy", caller: direct, work: () => plainCall(direct) },
-      { name: "sealgate, call", caller: front, work: () => plainCall(front) },
-      { name: "sealgate, rounds in turn, memory", caller: front, work: rounds(front) },
-      ...other("@fastify/http-proxy", caller(httpProxy.url)),
-      ...others
-        .filter(({ name }) => name !== "@fastify/http-proxy")
-        .flatMap(({ name, proxy }) => other(name, caller(proxy.url))),
-    ];
-    if (redis !== undefined) {
-      const spent = caller(redis.url);
-      ways.push({ name: "sealgate, rounds in turn, Redis", caller: spent, work: rounds(spent) });
-    }
-    const samples = ways.map((): { p50: number; p99: number }[] => []);
+    const ways = await waysOf(setup);
+    const samples = ways.map((): Record<Quantile, number>[] => []);
     for (let pair = -1; pair < pairs; pair++) {
       for (const [index, { work }] of ways.entries()) {
         const sorted = await openLoop(work, RATE, pair < 0 ? warmUpMs : sampleMs);
         if (pair >= 0) samples[index]?.push({ p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) });
       }
     }
-    for (const { caller: one } of ways) await one.pool.close().catch(() => undefined);
-    return ways.map(({ name }, index) => {
-      const own = samples[index] ?? [];
-      const added = (part: "p50" | "p99"): number =>
-        median(own.map((sample, at) => sample[part] - (samples[0]?.[at]?.[part] ?? Number.NaN)));
+    for (const { caller } of ways) await caller.pool.close();
+    const all = (name: string, part: Quantile): number[] =>
+      (samples[ways.findIndex((way) => way.name === name)] ?? []).map((sample) => sample[part]);
+    return ways.map(({ name }): Row => {
+      const own = { way: name, p50: median(all(name, "p50")), p99: median(all(name, "p99")) };
+      if (name === DIRECT) return own;
       return {
-        way: name,
-        p50: median(own.map(({ p50 }) => p50)),
-        p99: median(own.map(({ p99 }) => p99)),
-        ...{ addedP50: added("p50"), addedP99: added("p99") },
+        ...own,
+        addedP50: paired(all(name, "p50"), all(DIRECT, "p50"), minus),
+        addedP99: paired(all(name, "p99"), all(DIRECT, "p99"), minus),
+        ...(name === YARDSTICK
+          ? {}
+          : { p99OverHttpProxy: paired(all(name, "p99"), all(YARDSTICK, "p99"), minus) }),
       };
     });
   } finally {
@@ -61,10 +55,29 @@ export async function benchLatency(quick: boolean): Promise<Row[]> {
   }
 }
 
-const other = (name: string, caller: Caller) => [{ name, caller, work: () => plainCall(caller) }];
+async function waysOf(setup: Setup): Promise<Way[]> {
+  const gateway = await setup.gateway("memory");
+  const withRedis = await setup.gatewayWithRedis("redis");
+  const to = (url: string): Caller => callerAt(url, CONNECTIONS, setup.token);
+  const calls = (name: string, url: string): Way => {
+    const caller = to(url);
+    return { name, caller, work: () => plainCall(caller) };
+  };
+  const rounds = (name: string, url: string): Way => {
+    const caller = to(url);
+    return { name, caller, work: roundsInTurn(caller) };
+  };
+  return [
+    calls(DIRECT, setup.upstream.url),
+    calls("sealgate, call", gateway.url),
+    rounds("sealgate, rounds in turn, memory", gateway.url),
+    ...(withRedis === undefined ? [] : [rounds("sealgate, rounds in turn, Redis", withRedis.url)]),
+    ...(await setup.others()).map(({ name, proxy }) => calls(name, proxy.url)),
+  ];
+}
 
 /** First and second rounds in turn: a retry answers a question that was asked before. */
-function rounds(caller: Caller): () => Promise<void> {
+function roundsInTurn(caller: Caller): () => Promise<unknown> {
   const states: string[] = [];
   let turn = 0;
   return async () => {

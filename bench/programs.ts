@@ -4,20 +4,31 @@
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const TICKS_PER_SECOND = 100;
-const STARTED_MS = 10_000;
-/** The program as it is installed where it was built: from its sources Node keeps a compiler beside it. */
-export const PROGRAM = existsSync(new URL("../dist/main.js", import.meta.url))
-  ? "dist/main.js"
-  : "src/main.ts";
+const ENDED_MS = 5_000;
+/** Debian keeps some programs where only the administrator's PATH looks. */
+export const WIDE_PATH = `${process.env["PATH"]}:/usr/sbin:/sbin`;
+
+/** The program that is measured: as it is installed where it was built from these sources; else Node keeps a compiler beside it. */
+export const PROGRAM = programOf(fileURLToPath(new URL("..", import.meta.url)));
+
+function programOf(folder: string): string {
+  const [built, sources] = [join(folder, "dist/main.js"), join(folder, "src")];
+  const changed = (path: string): number => statSync(path).mtimeMs;
+  if (!existsSync(built)) return "src/main.ts";
+  const files = readdirSync(sources, { recursive: true, encoding: "utf8" });
+  return files.every((file) => changed(join(sources, file)) <= changed(built))
+    ? "dist/main.js"
+    : "src/main.ts";
+}
 
 /** A process that serves, with those that it started. */
 export interface Started {
@@ -36,125 +47,80 @@ export function pinLoad(): void {
   if (CORES !== undefined) execFileSync("taskset", ["-acp", CORES.others, String(process.pid)]);
 }
 
-const pinned = (cores: string | undefined, command: string, args: readonly string[]): [string, string[]] =>
-  cores === undefined ? [command, [...args]] : ["taskset", ["-c", cores, command, ...args]];
-
 /** Where a process runs: on the core of what is measured, or on those of the rest. */
 export type Place = "measured" | "others";
 
-/** Starts a script of this folder, or the program, that says its `url` on standard output. */
-export async function startProcess(
-  processes: ChildProcess[],
-  args: readonly string[],
-  place: Place = "others",
-): Promise<Started> {
-  const [command, all] = pinned(CORES?.[place], process.execPath, args);
-  const child = spawn(command, all, {
+const running = new Set<ChildProcess>();
+// Whatever ends this process ends what it started. nginx ends its worker where it is asked, and cannot where it is killed.
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGTERM");
+});
+for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => process.exit(1));
+
+/** Starts a program that ends with this process at the latest. It holds no pipe of this process. */
+export function startProgram(command: string, args: readonly string[], place: Place): ChildProcess {
+  const cores = CORES?.[place];
+  const [program, ...all] =
+    cores === undefined ? [command, ...args] : ["taskset", "-c", cores, command, ...args];
+  const child = spawn(program ?? command, all, {
     cwd: fileURLToPath(new URL("..", import.meta.url)),
-    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, PATH: WIDE_PATH },
+    stdio: ["ignore", "pipe", "pipe"],
   });
-  processes.push(child);
+  running.add(child);
+  child.once("exit", () => running.delete(child));
+  child.stderr.pipe(process.stderr, { end: false });
+  return child;
+}
+
+/** Starts a script of this folder, or the program, that says its `url` on standard output. */
+export async function startServer(args: readonly string[], place: Place): Promise<Started> {
+  const child = startProgram(process.execPath, args, place);
+  const output = child.stdout as Readable;
   let text = "";
-  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
+  for await (const chunk of output.iterator({ destroyOnReturn: false })) {
     text += String(chunk);
     const url = /"url":"(http:[^"]+)"/.exec(text)?.[1];
-    if (url !== undefined) {
-      child.stdout.resume();
-      return { url, process: child };
-    }
+    if (url === undefined) continue;
+    output.resume();
+    return { url, process: child };
   }
-  throw new Error(`${args.join(" ")} ended before it served`);
+  throw new Error(`${args.join(" ")} ended without an address: ${text}`);
 }
 
-/** nginx as a proxy with one worker and connections that are kept; undefined where it is not installed. */
-export async function startNginx(
-  processes: ChildProcess[],
-  folder: string,
-  upstream: URL,
-): Promise<Started | undefined> {
-  const port = await freePort();
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-    (name) => `${name}_temp_path ${folder}/nginx-${name};`,
-  );
-  await writeFile(
-    join(folder, "nginx.conf"),
-    `worker_processes 1; daemon off; pid ${folder}/nginx.pid; error_log stderr error;
-${process.getuid?.() === 0 ? "user root;" : ""}
-events {}
-http { access_log off; client_body_buffer_size 256k; keepalive_requests 10000000; ${temporary.join(" ")}
-upstream behind { server ${upstream.host}; keepalive 256; keepalive_requests 10000000; }
-server { listen 127.0.0.1:${port}; location / { proxy_pass http://behind; proxy_http_version 1.1; proxy_set_header Connection ""; } } }
-`,
-  );
-  return startOther(
-    processes,
-    "nginx",
-    ["-e", "stderr", "-p", folder, "-c", join(folder, "nginx.conf")],
-    port,
-  );
-}
-
-/** haproxy with one thread and connections that are reused; undefined where it is not installed. */
-export async function startHaproxy(
-  processes: ChildProcess[],
-  folder: string,
-  upstream: URL,
-): Promise<Started | undefined> {
-  const port = await freePort();
-  await writeFile(
-    join(folder, "haproxy.cfg"),
-    `global
-  nbthread 1
-defaults
-  mode http
-  timeout client 60s
-  timeout server 60s
-  timeout connect 5s
-  http-reuse always
-frontend front
-  bind 127.0.0.1:${port}
-  default_backend behind
-backend behind
-  server one ${upstream.host}
-`,
-  );
-  return startOther(processes, "haproxy", ["-db", "-f", join(folder, "haproxy.cfg")], port);
-}
-
-async function startOther(
-  processes: ChildProcess[],
-  name: string,
-  args: readonly string[],
-  port: number,
-): Promise<Started | undefined> {
-  // Debian keeps them where only the administrator's PATH looks.
-  const env = { ...process.env, PATH: `${process.env["PATH"]}:/usr/sbin:/sbin` };
-  if (spawnSync(name, ["-v"], { env }).status !== 0) return undefined;
-  const [command, all] = pinned(CORES?.measured, name, args);
-  const child = spawn(command, all, { env, stdio: ["ignore", "inherit", "inherit"] });
-  processes.push(child);
-  const url = `http://127.0.0.1:${port}/mcp`;
-  const end = performance.now() + STARTED_MS;
-  while (performance.now() < end) {
-    try {
-      await fetch(url, { method: "HEAD" });
-      return { url, process: child };
-    } catch {
-      await sleep(20);
-    }
-  }
-  throw new Error(`${name} does not answer`);
+/** Ends all that were started: asks them, and does not wait for ever. */
+export async function endAll(): Promise<void> {
+  const children = [...running];
+  const ended = Promise.all(children.map((child) => once(child, "exit")));
+  for (const child of children) child.kill("SIGTERM");
+  await Promise.race([ended, sleep(ENDED_MS, undefined, { ref: false })]);
+  for (const child of running) child.kill("SIGKILL");
 }
 
 /** User + system time of a process and its children, all their threads, in microseconds (proc(5), fields 14 and 15). */
-export function cpuMicroseconds({ pid }: ChildProcess): number {
-  const own = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  const ticks = Number(own[11]) + Number(own[12]);
-  const below = readdirSync(`/proc/${pid}/task`)
+export function cpuMicroseconds(process: ChildProcess): number {
+  const ticks = familyOf(process.pid).map((pid) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+    return Number(fields[11]) + Number(fields[12]);
+  });
+  return (ticks.reduce((sum, one) => sum + one, 0) * 1_000_000) / TICKS_PER_SECOND;
+}
+
+/** Resident memory of a process and its children in KiB (proc(5), `status`); `own` is without the pages of files. */
+export function memoryOf(process: ChildProcess): { readonly resident: number; readonly own: number } {
+  const statuses = familyOf(process.pid).map((pid) => readFileSync(`/proc/${pid}/status`, "utf8"));
+  const sum = (name: string): number =>
+    statuses.reduce((kib, text) => kib + Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(text)?.[1]), 0);
+  return { resident: sum("VmRSS"), own: sum("RssAnon") };
+}
+
+/** A process and those that it started. */
+function familyOf(pid: number | undefined): number[] {
+  if (pid === undefined) return [];
+  const children = readdirSync(`/proc/${pid}/task`)
     .flatMap((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" "))
-    .filter((child) => child !== "")
-    .map((child) => cpuMicroseconds({ pid: Number(child) } as ChildProcess));
-  return below.reduce((sum, one) => sum + one, (ticks * 1_000_000) / TICKS_PER_SECOND);
+    .filter((child) => child !== "");
+  return [pid, ...children.flatMap((child) => familyOf(Number(child)))];
 }
 
 /** A port of loopback that was free a moment ago. */

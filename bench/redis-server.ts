@@ -1,10 +1,11 @@
 /** A Redis server of one's own, on loopback, without persistence. */
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { freePort } from "./programs.ts";
+import { freePort, startProgram } from "./programs.ts";
 
 /** A running server. */
 export interface OwnRedis {
@@ -20,7 +21,8 @@ export async function startRedis(): Promise<OwnRedis | undefined> {
   const dir = await mkdtemp(join(tmpdir(), "sealgate-bench-"));
   const port = await freePort();
   const place = ["--port", String(port), "--bind", "127.0.0.1", "--dir", dir];
-  const child = spawn("redis-server", [...place, "--save", "", "--appendonly", "no"], { stdio: "ignore" });
+  const child = startProgram("redis-server", [...place, "--save", "", "--appendonly", "no"], "others");
+  child.stdout?.resume();
   const admin = new Redis({ port, host: "127.0.0.1" });
   // It is not there yet at the first tries.
   admin.on("error", () => undefined);
@@ -31,9 +33,10 @@ export async function startRedis(): Promise<OwnRedis | undefined> {
     admin,
     async stop() {
       admin.disconnect();
-      const ended = new Promise((resolve) => child.once("exit", resolve));
-      child.kill("SIGKILL");
-      await ended;
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill("SIGKILL");
+        await once(child, "exit");
+      }
       await rm(dir, { recursive: true, force: true });
     },
   };

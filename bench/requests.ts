@@ -13,6 +13,8 @@ const ARGUMENTS = { account: "acct-9", amount: 50, note: "n".repeat(600) };
 export const ISSUER = "https://login.bench.example";
 export const AUDIENCE = "http://127.0.0.1:8080/mcp";
 
+const STALLED_MS = 30_000;
+
 let id = 0;
 
 /** A caller: connections to one proxy, and a token or none. */
@@ -22,7 +24,8 @@ export interface Caller {
 }
 
 export const callerAt = (url: string, connections: number, token?: string): Caller => ({
-  pool: new Pool(new URL(url).origin, { connections }),
+  // What stalls is an error here, not a pause.
+  pool: new Pool(new URL(url).origin, { connections, headersTimeout: STALLED_MS, bodyTimeout: STALLED_MS }),
   token,
 });
 

@@ -1,25 +1,28 @@
 /** What a comparison needs: one server, and before it the gateway in some configurations, other proxies, and nothing at all. */
-import type { ChildProcess } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { PROGRAM, type Started, startHaproxy, startNginx, startProcess } from "./programs.ts";
-import { startRedis } from "./redis-server.ts";
+import { startHaproxy, startNginx } from "./other-proxies.ts";
+import { endAll, type Place, PROGRAM, type Started, startServer } from "./programs.ts";
+import { type OwnRedis, startRedis } from "./redis-server.ts";
 import { ISSUER, tokenBy } from "./requests.ts";
+
+/** The proxy that others are compared with. */
+export const YARDSTICK = "@fastify/http-proxy";
 
 /** Where a run keeps its files, and what it started; `end` stops and removes all of it. */
 export class Setup {
   readonly folder: string;
-  readonly processes: ChildProcess[] = [];
   readonly token: string;
-  readonly #ends: (() => Promise<void>)[] = [];
-  upstream!: Started;
+  readonly upstream: Started;
+  #redis: Promise<OwnRedis | undefined> | undefined;
 
-  private constructor(folder: string, token: string) {
+  private constructor(folder: string, token: string, upstream: Started) {
     this.folder = folder;
     this.token = token;
+    this.upstream = upstream;
   }
 
   /** Starts the server behind. */
@@ -28,16 +31,18 @@ export class Setup {
     const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const keys = [{ ...publicKey.export({ format: "jwk" }), kid: "b", alg: "ES256", use: "sig" }];
     await writeFile(join(folder, "jwks.json"), JSON.stringify({ keys }));
-    const setup = new Setup(folder, tokenBy(privateKey));
-    setup.upstream = await startProcess(setup.processes, ["bench/upstream.ts"]);
-    return setup;
+    return new Setup(folder, tokenBy(privateKey), await startServer(["bench/upstream.ts"], "others"));
   }
 
   /**
    * A gateway with authentication, audit to a file and metrics on.
    * @param sections configuration over that; the store is memory unless they say otherwise
    */
-  async gateway(name: string, sections: Readonly<Record<string, unknown>> = {}): Promise<Started> {
+  async gateway(
+    name: string,
+    sections: Readonly<Record<string, unknown>> = {},
+    place: Place = "measured",
+  ): Promise<Started> {
     const file = join(this.folder, `${name}.yaml`);
     const config = {
       version: 1,
@@ -51,35 +56,42 @@ export class Setup {
       ...sections,
     };
     await writeFile(file, stringify(config));
-    return startProcess(this.processes, [PROGRAM, "serve", "--config", file], "measured");
+    return startServer([PROGRAM, "serve", "--config", file], place);
   }
 
-  /** A gateway whose states are spent in a Redis of its own; undefined where none is installed. */
-  async gatewayWithRedis(): Promise<Started | undefined> {
-    const redis = await startRedis();
-    if (redis === undefined) return undefined;
-    this.#ends.push(() => redis.stop());
+  /** A gateway whose states are spent in the Redis of this run; undefined where none is installed. */
+  async gatewayWithRedis(name: string, place: Place = "measured"): Promise<Started | undefined> {
+    this.#redis ??= startRedis();
+    const redis = await this.#redis;
+    if (redis === undefined) {
+      console.log("redis-server is not installed: what needs it is left out");
+      return undefined;
+    }
     process.env["SG_BENCH_KEY"] = "a secret of more than thirty-two bytes, for a bench";
-    return this.gateway("redis", {
+    const sections = {
       redis: { url: `redis://127.0.0.1:${redis.port}` },
       redemption: { store: "redis" },
       keys: { primary: "k", ring: [{ id: "k", secret: { env: "SG_BENCH_KEY" } }] },
-    });
+    };
+    return this.gateway(name, sections, place);
   }
 
   /** `@fastify/http-proxy`, which reads and checks nothing. */
   httpProxy(connections?: number): Promise<Started> {
     const bound = connections === undefined ? [] : [String(connections)];
-    return startProcess(this.processes, ["bench/http-proxy.ts", this.upstream.url, ...bound], "measured");
+    return startServer(["bench/http-proxy.ts", this.upstream.url, ...bound], "measured");
   }
 
-  /** Proxies that read and check nothing. Those that are not installed are left out, in a line of their own. */
-  async others(): Promise<{ readonly name: string; readonly proxy: Started }[]> {
+  /**
+   * Proxies that read and check nothing. Those that are not installed are left out, in a line of their own.
+   * @param connections how many the yardstick may hold to the server, if not its default
+   */
+  async others(connections?: number): Promise<{ readonly name: string; readonly proxy: Started }[]> {
     const url = new URL(this.upstream.url);
     const found = [
-      { name: "@fastify/http-proxy", proxy: await this.httpProxy() },
-      { name: "nginx", proxy: await startNginx(this.processes, this.folder, url) },
-      { name: "haproxy", proxy: await startHaproxy(this.processes, this.folder, url) },
+      { name: YARDSTICK, proxy: await this.httpProxy(connections) },
+      { name: "nginx", proxy: await startNginx(this.folder, url) },
+      { name: "haproxy", proxy: await startHaproxy(this.folder, url) },
     ];
     return found.flatMap(({ name, proxy }) => {
       if (proxy !== undefined) return [{ name, proxy }];
@@ -89,9 +101,8 @@ export class Setup {
   }
 
   async end(): Promise<void> {
-    for (const child of this.processes) child.kill("SIGTERM");
-    for (const end of this.#ends) await end();
-    for (const child of this.processes) child.kill("SIGKILL");
+    await endAll();
+    await (await this.#redis)?.stop();
     await rm(this.folder, { recursive: true, force: true });
   }
 }

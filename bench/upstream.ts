@@ -29,7 +29,8 @@ const server = createServer((request, response) => {
   request.on("end", () => {
     const body = Buffer.concat(chunks).toString();
     if (request.headers["mcp-method"] === "subscriptions/listen") {
-      response.writeHead(200, { "content-type": "text/event-stream" });
+      // nginx keeps an event until others fill its buffer, unless it is told not to.
+      response.writeHead(200, { "content-type": "text/event-stream", "x-accel-buffering": "no" });
       response.write(`data: ${HEARD}\n\n`);
       return;
     }

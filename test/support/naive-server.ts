@@ -45,6 +45,9 @@ const SEATS: Questions = {
   row: form("Which row?", "row", { type: "integer", minimum: 1, maximum: 40 }),
   meal: form("Which meal?", "meal", { type: "string", enum: ["soup", "salad"] }),
 };
+const PAGE: Questions = {
+  page: inputRequired.elicitUrl({ message: "Pay at the bank", url: "https://bank.example/bills/7" }),
+};
 
 const text = (words: string) => ({ content: [{ type: "text" as const, text: words }] });
 
@@ -89,6 +92,9 @@ function createNaiveMcpServer(effects: string[]): McpServer {
     "book",
     { description: "Books seats", inputSchema: z.object({ seats: z.number() }) },
     ({ seats }, ctx) => confirmed(`book ${seats}`, [SEATS, CONFIRM], ctx, carryOut),
+  );
+  server.registerTool("pay", { description: "Pays a bill", inputSchema: z.object({}) }, (_args, ctx) =>
+    confirmed("pay", [PAGE], ctx, carryOut),
   );
   server.registerTool(
     "balance",

@@ -21,6 +21,8 @@ const LONG = 6;
 const OF_THE_PROTOCOL: ReadonlySet<string> = new Set([
   ...["resultType", "supportedVersions", "capabilities", "serverInfo", "_meta", "ttlMs", "cacheScope"],
 ]);
+/** Characters of the longest text that is shown at all. */
+const MAX_TEXT = 16_384;
 const MAX_DEPTH = 12;
 const MAX_ENTRIES = 100;
 
@@ -52,12 +54,21 @@ export function createRedaction(
   }
   if (!showArguments) for (const leaf of leaves(plan.probe?.arguments)) add(leaf, "(argument)");
 
-  let sorted: readonly (readonly [string, string])[] = [];
+  const names = new Map<string, string>();
+  let states = 0;
+  /** States that are looked for in other places, the longest first: one may hold another. */
+  let long: (readonly [state: string, name: string])[] = [];
+  let isSorted = true;
+  const known = [...secrets].sort(([a], [b]) => b.length - a.length);
   const replaced = (text: string, isOurs: boolean): string => {
-    // The longest first: one may hold another.
-    if (sorted.length !== secrets.size) sorted = [...secrets].sort(([a], [b]) => b.length - a.length);
+    if (text.length > MAX_TEXT) return `(text of ${text.length})`;
     let shown = text;
-    for (const [secret, instead] of sorted) {
+    if (!isSorted) long = long.sort(([a], [b]) => b.length - a.length);
+    isSorted = true;
+    // States are many, and longer than most texts.
+    if (text.length >= (long.at(-1)?.[0].length ?? Number.POSITIVE_INFINITY))
+      for (const [value, name] of long) shown = shown.replaceAll(value, () => name);
+    for (const [secret, instead] of known) {
       if (secret.length >= LONG) shown = shown.replaceAll(secret, () => instead);
       else if (!isOurs && shown.includes(secret)) shown = shown.replace(wholeWord(secret), () => instead);
     }
@@ -68,8 +79,6 @@ export function createRedaction(
   /** What the reviewer wrote, and what the protocol has words for. */
   const ours = (text: string): string => replaced(text, true);
 
-  let states = 0;
-  const names = new Map<string, string>();
   const state = (value: unknown): string => {
     if (value === undefined || value === null) return String(value ?? "(none)");
     if (typeof value !== "string") return `(state that is no text)`;
@@ -78,7 +87,10 @@ export function createRedaction(
     states += 1;
     const name = `(state ${states}, ${value.length} characters)`;
     names.set(value, name);
-    add(value, name);
+    if (value.length >= LONG) {
+      long.push([value, name]);
+      isSorted = false;
+    }
     return name;
   };
 

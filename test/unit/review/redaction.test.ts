@@ -120,3 +120,16 @@ t.test("short values hit no words of the protocol", async (t) => {
   t.match(sent.message, { params: { _meta: { version: "2026-07-28" } } });
   t.match(received, { message: "(argument) forms, 17 of (argument)" });
 });
+
+t.test("odd states and long texts do no harm", async (t) => {
+  const redaction = createRedaction(plan, false);
+  redaction.exchange(exchange({}, { requestState: "" }));
+  redaction.exchange(exchange({}, { requestState: "abcdefgh" }));
+  redaction.exchange(exchange({}, { requestState: "abcdefgh-and-more" }));
+  const { received } = redaction.exchange(
+    exchange({ kind: "error", message: "not abcdefgh-and-more, abcdefgh" } as never),
+  );
+  t.match(received, { message: "not (state 3, 17 characters), (state 2, 8 characters)" });
+  const long = redaction.exchange(exchange({ kind: "error", message: TOKEN.repeat(10_000) } as never));
+  t.match(long.received, { message: "(text of 150000)" });
+});

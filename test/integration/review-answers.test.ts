@@ -4,6 +4,7 @@ import type { Check, Verdict } from "../../src/review/check.ts";
 import { ANSWER_CHECKS } from "../../src/review/checks/answers.ts";
 import { type BreakableOptions, type Switch, startBreakableServer } from "../support/breakable-server.ts";
 import { CALLS, openReviewed, type ReviewedOptions } from "../support/reviewed.ts";
+import { result, startUpstream } from "../support/upstream.ts";
 
 const open: { close(): Promise<void> }[] = [];
 t.afterEach(async () => {
@@ -160,5 +161,43 @@ t.test("a server that cannot be asked leaves every check inconclusive", async (t
   for (const check of ANSWER_CHECKS) {
     const { verdict } = await reviewed.run(check);
     if (check.id !== "answers/ahead") t.equal(verdict, "inconclusive", check.id);
+  }
+});
+
+t.test(
+  "a probe that changes by itself shows nothing, and nothing is laid to the server for it",
+  async (t) => {
+    const started = await startBreakableServer();
+    open.push(started);
+    const reviewed = await openReviewed({ ...started, call: CALLS.transfer });
+    open.push(reviewed);
+    let count = 0;
+    const restless = async (): Promise<string> => String(count++);
+    for (const check of ANSWER_CHECKS.filter(({ id }) => /declined|action|missing$/.test(id))) {
+      const run: Check["run"] = (session) => check.run({ ...session, probe: restless });
+      const { verdict } = await reviewed.run({ ...check, run });
+      t.match(verdict, /inconclusive|not_applicable/, check.id);
+    }
+  },
+);
+
+t.test("a result that says next to nothing does not read as after a yes", async (t) => {
+  const done = (words: string): string => JSON.stringify({ content: [{ type: "text", text: words }] });
+  const questions = '{"confirm":{"method":"elicitation/create","params":{"mode":"form","message":"Sure?",';
+  const schema = '"requestedSchema":{"type":"object","properties":{"ok":{"type":"boolean"}}}}}}';
+  const asks = `{"resultType":"input_required","requestState":"s","inputRequests":${questions}${schema}}`;
+  for (const [words, verdict] of [
+    ["ok", "warn"],
+    ["The money is on its way", "fail"],
+  ] as const) {
+    const upstream = await startUpstream((arrived, response) => {
+      const isRetry = arrived.json?.params?.requestState !== undefined;
+      result(arrived, response, isRetry ? done(words) : asks);
+    });
+    open.push(upstream);
+    const reviewed = await openReviewed({ url: upstream.url, call: CALLS.transfer });
+    open.push(reviewed);
+    const [declined] = ANSWER_CHECKS;
+    t.equal((await reviewed.run(declined as Check)).verdict, verdict, words);
   }
 });

@@ -77,6 +77,29 @@ for (const check of CONNECTION_CHECKS) {
     },
   );
 
+  t.test(`${check.id} does not apply where every reply is faster, and counts those runs`, async (t) => {
+    const server = await startBreakableServer();
+    open.push(server);
+    const reviewed = await openReviewed({ ...server, ...PROBED });
+    open.push(reviewed);
+    const faster = (times: number): Check["run"] => {
+      let left = times;
+      return (session) =>
+        check.run({
+          ...session,
+          retry: (asked, { cutAfterMs, ...change } = {}) => {
+            if (cutAfterMs === undefined || left-- > 0) return session.retry(asked, change);
+            server.holdReply();
+            return session.retry(asked, { cutAfterMs });
+          },
+        });
+    };
+    t.equal((await reviewed.run({ ...check, run: faster(3) })).verdict, "not_applicable");
+    t.equal((await reviewed.run({ ...check, run: faster(2) })).verdict, "pass");
+    server.break("forgets-lost");
+    t.equal((await reviewed.run({ ...check, run: faster(2) })).verdict, "fail");
+  });
+
   t.test(`${check.id} is inconclusive where honest answers get nowhere`, async (t) => {
     const { finding } = await find(check, { expiryMs: -1 }, { ...PROBED, map: false });
     t.equal(finding.verdict, "inconclusive");

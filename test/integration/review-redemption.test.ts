@@ -10,7 +10,8 @@ import {
   type Switch,
   startBreakableServer,
 } from "../support/breakable-server.ts";
-import { CALLS, openReviewed, type ReviewedOptions } from "../support/reviewed.ts";
+import { CALLS, openReviewed, plannedCall, type ReviewedOptions } from "../support/reviewed.ts";
+import { startSdkServer } from "../support/sdk-server.ts";
 
 const open: { close(): Promise<void> }[] = [];
 t.afterEach(async () => {
@@ -88,6 +89,8 @@ t.test("what only reads may be read again", async (t) => {
     "at-once": "not_applicable",
   };
   t.same(found, { ...ALL_PASS, ...read });
+  const none = { ...CALLS.briefing, ...LIMITED, sideEffects: "None." };
+  t.same(await verdicts(t, { broken: ["replay"] }, { call: none }), { ...ALL_PASS, ...read });
   const effects = { ...CALLS.briefing, ...LIMITED, sideEffects: "Counts against a budget" };
   t.equal((await verdicts(t, { broken: ["replay"] }, { call: effects }))["replay"], "warn");
 });
@@ -112,6 +115,26 @@ t.test("where the plan does not allow to accept, nothing is carried out", async 
   for (const check of REDEMPTION_CHECKS) found.push((await reviewed.run(check)).verdict);
   t.same(found, ["not_applicable", "not_applicable", "not_applicable", "pass", "not_applicable"]);
   t.equal(started.effects.length, 0);
+});
+
+t.test("a round that asks nothing is not gone on with where the plan does not allow to accept", async (t) => {
+  const server = await startSdkServer();
+  open.push(server);
+  const nothingElse = { otherArguments: undefined, otherTarget: undefined };
+  const call = plannedCall({
+    target: "state-only",
+    arguments: { amount: 1 },
+    complete: false,
+    ...nothingElse,
+  });
+  const reviewed = await openReviewed({ url: server.url, call, map: false });
+  open.push(reviewed);
+  for (const check of REDEMPTION_CHECKS)
+    t.equal((await reviewed.run(check)).verdict, "not_applicable", check.id);
+  for (const { sent } of reviewed.exchanges) {
+    const params = sent.message["params"] as Record<string, unknown>;
+    t.equal(params["requestState"], undefined);
+  }
 });
 
 t.test("a server that refuses honest answers leaves what builds on them inconclusive", async (t) => {

@@ -117,6 +117,8 @@ export async function openReviewed(options: ReviewedOptions): Promise<Reviewed> 
     session,
     exchanges: wire.exchanges,
     async run(check) {
+      if (check.completes && !call.complete)
+        return { verdict: "not_applicable", words: "The plan does not allow to accept.", exchanges: [] };
       try {
         return await check.run(session);
       } catch (error) {

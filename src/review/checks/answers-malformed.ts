@@ -96,7 +96,12 @@ export const wrongTypes: Spoiler = made([
     "a field that is an object",
     (request, honest) => withField(request, honest, () => ({ "sealgate-review": true })),
   ],
-  ["a field that is null", (request, honest) => withField(request, honest, () => null)],
+  [
+    // Of an optional one null is often taken for absent.
+    "a required field that is null",
+    (request, honest) =>
+      requiredOf(request).length > 0 ? withField(request, honest, () => null) : undefined,
+  ],
   [
     "content that is a list",
     (request, honest) =>

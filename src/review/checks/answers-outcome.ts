@@ -35,7 +35,8 @@ export const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
  * tools counts, unless the plan names side effects.
  */
 export function onlyReads({ call, listed }: Session): boolean {
-  if (call.sideEffects !== undefined) return false;
+  if (call.sideEffects !== undefined && !/^\s*(none|nothing|no side effects)\W*$/i.test(call.sideEffects))
+    return false;
   if (call.method !== "tools/call") return true;
   const annotations = listed === undefined ? undefined : own(listed, "annotations");
   return isObject(annotations) && own(annotations, "readOnlyHint") === true;
@@ -56,6 +57,9 @@ export const keysOf = (exchange: Exchange): readonly string[] => {
   return isObject(requests) ? Object.keys(requests).toSorted() : [];
 };
 
+/** Letters of a result below which it says nothing of what was done: `ok`, `done`, `success`. */
+const FEW = 8;
+
 /** The result without what differs from one execution to the next, such as numbers of receipts; undefined of one that says nothing. */
 export function likeness({ received }: Exchange): string | undefined {
   if (received.kind !== "result") return undefined;
@@ -64,7 +68,7 @@ export function likeness({ received }: Exchange): string | undefined {
       ([name, value]) => /^(content|structuredContent|messages|contents)$/.test(name) && !isEmpty(value),
     ),
   );
-  if (Object.keys(shown).length === 0) return undefined;
+  if (lettersIn(shown) < FEW) return undefined;
   return JSON.stringify(shown)
     .replaceAll(/[0-9a-f]{8,}(?:-[0-9a-f]{4,})*/gi, "#")
     .replaceAll(/\d+/g, "#");
@@ -72,6 +76,14 @@ export function likeness({ received }: Exchange): string | undefined {
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || (typeof value === "object" && Object.keys(value).length === 0);
+
+/** Letters in the texts of a result, without those that say what kind of text it is. */
+function lettersIn(value: unknown): number {
+  if (typeof value === "string") return value.match(/\p{L}/gu)?.length ?? 0;
+  if (typeof value !== "object" || value === null) return 0;
+  const members = Object.entries(value).filter(([name]) => !/^(type|role|uri|mimeType)$/.test(name));
+  return members.reduce((sum, [, one]) => sum + lettersIn(one), 0);
+}
 
 /** Whether two results are the same to the letter, but for `_meta`. */
 export function isSameResult(one: Exchange, other: Exchange): boolean {
@@ -94,8 +106,7 @@ export async function outcomeOf(
   reply: Exchange,
   before: string | undefined,
 ): Promise<Outcome> {
-  const after = await session.probe();
-  if (before !== undefined && after !== before) return "carried_out";
+  if (before !== undefined && (await probedAfter(session, before)) !== before) return "carried_out";
   if (isRefused(reply) || isToolError(reply)) return "refused";
   if (isAsking(reply)) {
     const next = honestRounds(session).asking[asked.round];
@@ -114,12 +125,23 @@ export async function outcomeOf(
   return before === undefined || onlyReads(session) ? "unclear" : "withheld";
 }
 
+/**
+ * What the probe says after something was tried.
+ * @throws Inconclusive if it has changed and goes on changing while nothing is sent
+ */
+export async function probedAfter(session: Session, before: string | undefined): Promise<string | undefined> {
+  const after = await session.probe();
+  if (after !== before && (await session.probe()) !== after)
+    throw new Inconclusive("the effect probe changes by itself, so it shows nothing");
+  return after;
+}
+
 /** Whether an honest run changes what the probe says, so that no change means something. Carries the call out, if the plan allows it. */
 export async function isProbeAwake(session: Session): Promise<boolean> {
   if (!session.call.complete) return false;
   const before = await session.probe();
   await finish(session);
-  return (await session.probe()) !== before;
+  return (await probedAfter(session, before)) !== before;
 }
 
 const same = (one: readonly string[], other: readonly string[]): boolean =>

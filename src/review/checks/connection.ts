@@ -5,7 +5,7 @@
  */
 import type { Check, Clause, Finding, Session } from "../check.ts";
 import { type Exchange, isAsking, isDone, isRefused, isToolError } from "../exchange.ts";
-import { honestRounds, isSameResult, onlyReads, reach, roundsOf } from "./answers-outcome.ts";
+import { honestRounds, isSameResult, onlyReads, probedAfter, reach, roundsOf } from "./answers-outcome.ts";
 import { finding } from "./answers-verdict.ts";
 import { measure, runsSince, usesOf } from "./redemption-uses.ts";
 
@@ -17,20 +17,29 @@ const ONCE: Clause = {
 const ADVICE =
   "Mark a state as spent before you carry anything out, whoever is still there to hear of it; keep the result for a while, for a repeat by its owner.";
 
+/** How often it is tried to be faster than the reply. */
+const TRIES = 3;
+
 /** Loses the reply to the last retry and repeats it twice. */
 async function lose(session: Session, what: string, cutAfterMs: number): Promise<Finding> {
   if (onlyReads(session))
     return finding("not_applicable", "it only reads, so that a repeat does no harm", []);
-  const measured = await measure(session);
-  const last = await reach(session, roundsOf(session));
-  const lost = await session.retry(last, { cutAfterMs });
-  if (lost.received.kind !== "none" || lost.received.why !== "cut") {
-    const isEarly = lost.received.kind !== "none";
-    const words = isEarly
-      ? "the reply came before the connection was cut"
-      : "the connection was not lost as planned";
-    return finding(isEarly ? "not_applicable" : "inconclusive", words, [last.exchange, lost]);
+  let measured = await measure(session);
+  let last = await reach(session, roundsOf(session));
+  let lost = await session.retry(last, { cutAfterMs });
+  for (let tries = 1; tries < TRIES && lost.received.kind !== "none"; tries += 1) {
+    // The reply was faster: that was one more honest run, and as good to measure by.
+    measured = { before: measured.after, after: await probedAfter(session, measured.after) };
+    last = await reach(session, roundsOf(session));
+    lost = await session.retry(last, { cutAfterMs });
   }
+  if (lost.received.kind !== "none")
+    return finding("not_applicable", "the reply came before the connection could be cut", [
+      last.exchange,
+      lost,
+    ]);
+  if (lost.received.why !== "cut")
+    return finding("inconclusive", "the connection was not lost as planned", [last.exchange, lost]);
   const repeats = [await session.retry(last), await session.retry(last)] as const;
   const runs = await runsSince(session, measured);
   const exchanges = [last.exchange, lost, ...repeats];

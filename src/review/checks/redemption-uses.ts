@@ -5,7 +5,7 @@
  */
 import type { Session } from "../check.ts";
 import { type Exchange, isAsking, isDone, isRefused, isToolError } from "../exchange.ts";
-import { finish, isSameResult } from "./answers-outcome.ts";
+import { finish, isSameResult, probedAfter } from "./answers-outcome.ts";
 import { timesChanged } from "./redemption-effects.ts";
 
 /** `unclear`: nothing tells. `no_answer`: too little came back to count. */
@@ -24,13 +24,13 @@ export async function measure(session: Session): Promise<Measured> {
   // Without a probe there is nothing to measure, and nothing is done for it.
   if (before === undefined) return { before, after: undefined };
   await finish(session);
-  return { before, after: await session.probe() };
+  return { before, after: await probedAfter(session, before) };
 }
 
 /** By the probe alone. @returns undefined where it does not tell */
 export async function runsSince(session: Session, { before, after }: Measured): Promise<number | undefined> {
   if (before === undefined || after === undefined || before === after) return undefined;
-  const last = await session.probe();
+  const last = await probedAfter(session, after);
   if (last === undefined) return undefined;
   return last === after ? 0 : timesChanged(before, after, last);
 }

@@ -5,7 +5,7 @@
 import type { Asked, Check, Clause, Finding, Session, Verdict } from "../check.ts";
 import { type Exchange, isAsking, isDone, isRefused, isToolError } from "../exchange.ts";
 import { otherAnswers } from "./answers-malformed.ts";
-import { finish, onlyReads, reach, roundsOf } from "./answers-outcome.ts";
+import { finish, onlyReads, probedAfter, reach, roundsOf } from "./answers-outcome.ts";
 import { finding } from "./answers-verdict.ts";
 import { measure, runsSince, type Uses, usesOf } from "./redemption-uses.ts";
 
@@ -54,12 +54,12 @@ async function repeated(
 ): Promise<Finding> {
   const before = await session.probe();
   const { last, reply } = await finish(session);
-  const after = await session.probe();
+  const after = await probedAfter(session, before);
   const inputResponses = answersOf(last);
   if (inputResponses === undefined)
     return finding("not_applicable", "the questions leave no other answer", [last.exchange]);
   const repeat = await session.retry(last, { inputResponses });
-  const end = await session.probe();
+  const end = await probedAfter(session, after);
   // A probe that the first run did not change shows nothing of a second one.
   const runs = before === after ? undefined : end === after ? 1 : 2;
   return judge(session, usesOf([reply, repeat], runs), what, [last.exchange, reply, repeat]);
@@ -91,6 +91,10 @@ async function rounds(session: Session): Promise<Finding> {
   let asked = await session.begin();
   const exchanges = [asked.exchange];
   while (asked.round <= most) {
+    const isQuestion = Object.keys(asked.inputRequests).length > 0;
+    // A round that asks nothing is carried out by a retry without answers.
+    if (!isQuestion && !session.call.complete)
+      return finding("not_applicable", "nothing is asked, and the plan does not allow to go on", exchanges);
     const reply = await session.retry(asked, { inputResponses: undefined });
     exchanges.push(reply);
     const ends = ended(reply, asked.round);

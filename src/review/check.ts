@@ -81,6 +81,8 @@ export interface Change {
   readonly id?: string | number;
   /** In place of all that the reviewer can answer. */
   readonly capabilities?: Json;
+  /** In place of the revision that the reviewer speaks, in body and header. */
+  readonly protocolVersion?: string;
   /** Over those that mirror the body; `undefined` leaves one away. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** Cuts the connection once the request is written, or milliseconds after that. */

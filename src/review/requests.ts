@@ -30,10 +30,16 @@ export function writeRequest(
     version,
     capabilities,
     listed,
-  }: { readonly version: string; readonly capabilities: Json; readonly listed?: Json | undefined },
+    protocolVersion = MODERN_VERSION,
+  }: {
+    readonly version: string;
+    readonly capabilities: Json;
+    readonly listed?: Json | undefined;
+    readonly protocolVersion?: string | undefined;
+  },
 ): Written {
   const meta = {
-    [VERSION_KEY]: MODERN_VERSION,
+    [VERSION_KEY]: protocolVersion,
     [CLIENT_INFO_KEY]: { name: "sealgate-review", version },
     [CAPABILITIES_KEY]: capabilities,
   };
@@ -46,7 +52,7 @@ export function writeRequest(
       accept: "application/json, text/event-stream",
       "accept-encoding": "identity",
       "user-agent": `sealgate-review/${version}`,
-      "mcp-protocol-version": MODERN_VERSION,
+      "mcp-protocol-version": protocolVersion,
       "mcp-method": method,
       ...(typeof target === "string" ? { "mcp-name": encodeMirrored(target) } : {}),
       ...(method === "tools/call" ? paramHeaders(listed, params["arguments"]) : {}),

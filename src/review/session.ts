@@ -44,7 +44,12 @@ export function createSession(options: SessionOptions): Session {
   async function send({ label: what, method, params, change, caller }: Request): Promise<Exchange> {
     const { id = nextId(), capabilities = CAPABILITIES, cutAfterMs } = change;
     if (caller === "second" && !hasSecond) throw new NotAllowed("the plan has no second principal");
-    const written = writeRequest(id, method, params, { version, capabilities, listed });
+    const written = writeRequest(id, method, params, {
+      version,
+      capabilities,
+      listed,
+      protocolVersion: change.protocolVersion,
+    });
     const headers = changedHeaders(written.headers, change.headers);
     checkPermitted(written.message, headers, permits, call.complete);
     return wire.send({ label: `${label}: ${what}`, caller, message: written.message, headers, cutAfterMs });
@@ -200,6 +205,7 @@ function changed(what: string, change: Change): string {
       : []),
     ...(change.id === undefined ? [] : ["with a given id"]),
     ...(change.capabilities === undefined ? [] : ["with other capabilities"]),
+    ...(change.protocolVersion === undefined ? [] : ["with another protocol version"]),
     ...(change.headers === undefined ? [] : ["with other headers"]),
     ...(change.cutAfterMs === undefined ? [] : ["cut"]),
   ];

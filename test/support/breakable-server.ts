@@ -7,7 +7,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { readAnswers } from "./breakable/answers.ts";
 import { BALANCE, balance, type Effect, notDone, type Target, targets } from "./breakable/calls.ts";
-import { checkCapabilities, checkHeaders, DISCOVERED, Fault, LISTS, sorted } from "./breakable/protocol.ts";
+import {
+  checkCapabilities,
+  checkHeaders,
+  DISCOVERED,
+  Fault,
+  LISTS,
+  sorted,
+  stateFault,
+} from "./breakable/protocol.ts";
 import type { Broken, Switch } from "./breakable/rules.ts";
 import { type Claims, isBound, stateCodec } from "./breakable/state.ts";
 
@@ -46,13 +54,11 @@ export const MAX_ASKED = 6;
 export const MAX_REFUSED = 3;
 const EXPIRY_MS = 600_000;
 
-const badState = (): Fault =>
-  new Fault(-32602, "Invalid or expired requestState", 400, { reason: "invalid_request_state" });
-
 /** Starts one. */
 export async function startBreakableServer(options: BreakableOptions = {}): Promise<BreakableServer> {
   const switches = new Set<Switch>(options.broken);
   const broken: Broken = (rule) => switches.has(rule);
+  const badState = (): Fault => stateFault(broken);
   const tokens = { first: "token-of-the-first", second: "token-of-the-second" };
   const effects: Effect[] = [];
   const requests: string[] = [];
@@ -72,6 +78,7 @@ export async function startBreakableServer(options: BreakableOptions = {}): Prom
       resultType: "input_required",
       inputRequests: target.rounds[call.round],
       requestState: codec.seal({ ...call, jti: randomUUID(), expires }),
+      ...(broken("cache-hints") ? { ttlMs: 60_000, cacheScope: "public" } : {}),
     };
   }
 
@@ -85,7 +92,8 @@ export async function startBreakableServer(options: BreakableOptions = {}): Prom
   async function answered(target: Target, params: Json, claims: Claims, principal: string): Promise<Json> {
     const given = params["inputResponses"];
     const answers = JSON.stringify(sorted(given ?? null));
-    const before = spent.get(claims.jti);
+    const use = broken("spent-by-text") ? String(params["requestState"]) : claims.jti;
+    const before = spent.get(use);
     if (before !== undefined && !broken("replay")) {
       if (options.keepsResults === true && before.answers === answers) return before.result;
       if (!broken("replay-other-answers") || before.answers === answers) throw badState();
@@ -106,7 +114,7 @@ export async function startBreakableServer(options: BreakableOptions = {}): Prom
       if (claims.asked >= MAX_ASKED && !broken("endless-rounds")) throw badState();
       return ask(target, params, { ...call, round: next });
     })();
-    if (!broken("forgets-lost")) spent.set(claims.jti, { answers, result });
+    if (!broken("forgets-lost")) spent.set(use, { answers, result });
     return result;
   }
 
@@ -152,7 +160,7 @@ export async function startBreakableServer(options: BreakableOptions = {}): Prom
     if (isMade && !isBound(claims, { principal, method, target: String(name), args, id }, broken))
       throw badState();
     if (clock.now >= claims.expires && !broken("no-expiry")) throw badState();
-    return answered(target, params, claims, principal);
+    return answered(target, params, { ...claims, id }, principal);
   }
 
   async function dispatch(message: Json, principal: string): Promise<Json> {

@@ -61,7 +61,11 @@ function confirm(broken: Broken): Json {
   if (broken("secret-form")) properties["password"] = { type: "string", title: "Password of your bank" };
   if (broken("nested-schema"))
     properties["address"] = { type: "object", properties: { street: { type: "string" } } };
-  const question = elicit("Carry it out?", { type: "object", properties, required: ["confirm"] });
+  const question = elicit(broken("link-form") ? "Carry it out? https://pay.example/terms" : "Carry it out?", {
+    type: "object",
+    properties,
+    required: ["confirm"],
+  });
   return broken("unknown-question") ? { ...question, method: "questions/ask" } : question;
 }
 

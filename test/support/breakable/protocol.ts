@@ -29,6 +29,12 @@ export class Fault extends Error {
   }
 }
 
+/** A state that is not taken. */
+export const stateFault = (broken: Broken): Fault =>
+  new Fault(broken("undefined-code") ? -32042 : -32602, "Invalid or expired requestState", 400, {
+    reason: "invalid_request_state",
+  });
+
 /** Answer to `server/discover`. */
 export const DISCOVERED: Json = {
   resultType: "complete",
@@ -77,7 +83,7 @@ export function checkHeaders({ headers }: IncomingMessage, message: Json, broken
     const decoded = sent === undefined ? undefined : decodeMirrored(String(sent));
     if (decoded !== value) throw new Fault(-32020, `${header} does not fit the body`, 400);
   }
-  if (meta?.[`${META}protocolVersion`] !== VERSION)
+  if (meta?.[`${META}protocolVersion`] !== VERSION && !broken("unknown-version"))
     throw new Fault(-32022, "Unsupported protocol version", 400, {
       supported: [VERSION],
       requested: "other",

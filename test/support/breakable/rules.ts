@@ -37,6 +37,9 @@ export const SWITCHES = {
   "invented-state": "a state that nobody made is taken",
   "tampered-state": "the integrity of a state is not verified",
   "other-spellings": "a state is taken in spellings that the server does not write",
+  "spent-by-text": "a state is marked as spent by its text, and not by what is in it",
+  "state-in-list": "a state in a list is taken",
+  "state-in-parts": "the parts of a state are protected one by one",
   "no-expiry": "a state is good for ever",
   "readable-state": "a state shows what is in it",
   "state-elsewhere": "a state and answers on a list are carried out",
@@ -45,6 +48,8 @@ export const SWITCHES = {
   "asks-elsewhere": "asks on methods that may not",
   "asks-nothing": "ends in input_required with neither a question nor a state",
   "unknown-question": "asks with a method that is no question",
+  "cache-hints": "a question has hints for caches",
+  "link-form": "a form has a link in its text",
   "secret-form": "asks for a password by form",
   "script-url": "sends people to a javascript: address",
   "plain-url": "sends people to an address without TLS",
@@ -55,6 +60,8 @@ export const SWITCHES = {
   "name-header": "Mcp-Name is not compared",
   "version-header": "MCP-Protocol-Version is not compared",
   "missing-headers": "headers that mirror the body may be absent",
+  "unknown-version": "any version of the protocol is served",
+  "undefined-code": "a state is refused with a code that the protocol has not defined",
 } as const;
 
 export type Switch = keyof typeof SWITCHES;

@@ -41,18 +41,20 @@ export function stateCodec(broken: Broken) {
   const key = randomBytes(32);
   return {
     seal(claims: Claims): string {
-      const nonce = randomBytes(NONCE);
-      const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(PREFIX));
-      const text = Buffer.concat([cipher.update(JSON.stringify(claims)), cipher.final()]);
-      const sealed = PREFIX + Buffer.concat([nonce, text, cipher.getAuthTag()]).toString("base64url");
+      if (broken("state-in-parts")) {
+        const { round, asked, ...rest } = claims;
+        return `${sealed(rest)}.${sealed({ round, asked })}`;
+      }
+      const whole = sealed(claims);
       return broken("readable-state")
-        ? `${sealed}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}`
-        : sealed;
+        ? `${whole}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}`
+        : whole;
     },
     /** @returns undefined for what this codec has not made */
     open(state: unknown): Claims | undefined {
+      if (Array.isArray(state) && broken("state-in-list")) return this.open(state[0]);
       if (typeof state !== "string") return undefined;
-      const claims = opened(state);
+      const claims = broken("state-in-parts") ? joined(state) : opened(state);
       if (claims !== undefined) return claims;
       // Only what does not even look like a state is invented; the rest is tampered with.
       if (broken("invented-state") && !state.toLowerCase().includes(PREFIX))
@@ -60,6 +62,20 @@ export function stateCodec(broken: Broken) {
       return undefined;
     },
   };
+
+  function sealed(claims: Partial<Claims>): string {
+    const nonce = randomBytes(NONCE);
+    const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(PREFIX));
+    const text = Buffer.concat([cipher.update(JSON.stringify(claims)), cipher.final()]);
+    return PREFIX + Buffer.concat([nonce, text, cipher.getAuthTag()]).toString("base64url");
+  }
+
+  function joined(state: string): Claims | undefined {
+    const parts = /^(v1\.[\w-]+)\.(v1\.[\w-]+)$/.exec(state)?.slice(1).map(opened) ?? [];
+    return parts.length === 2 && parts.every((part) => part !== undefined)
+      ? Object.assign({}, ...parts)
+      : undefined;
+  }
 
   function opened(state: string): Claims | undefined {
     const lenient = broken("other-spellings");

@@ -100,6 +100,38 @@ for (const check of CONNECTION_CHECKS) {
     t.equal((await reviewed.run({ ...check, run: faster(2) })).verdict, "fail");
   });
 
+  t.test(`${check.id} passes where a repeat comes too early, and the next one is carried out`, async (t) => {
+    const server = await startBreakableServer();
+    open.push(server);
+    const reviewed = await openReviewed({ ...server, ...PROBED });
+    open.push(reviewed);
+    const run: Check["run"] = (session) => {
+      let cut = false;
+      return check.run({
+        ...session,
+        retry: async (asked, change = {}) => {
+          if (change.cutAfterMs === undefined) {
+            const isEarly = cut;
+            cut = false;
+            return session.retry(asked, isEarly ? { requestState: "of nobody" } : change);
+          }
+          cut = true;
+          const received = {
+            kind: "none",
+            why: "cut",
+            status: undefined,
+            headers: {},
+            words: "cut",
+          } as const;
+          return { ...asked.exchange, received };
+        },
+      });
+    };
+    const finding = await reviewed.run({ ...check, run });
+    t.equal(finding.verdict, "pass", finding.words);
+    t.equal(server.effects.length, 3);
+  });
+
   t.test(`${check.id} is inconclusive where honest answers get nowhere`, async (t) => {
     const { finding } = await find(check, { expiryMs: -1 }, { ...PROBED, map: false });
     t.equal(finding.verdict, "inconclusive");

@@ -85,10 +85,13 @@ function atMostOnce(
 
 const isNo = (reply: Exchange): boolean => isRefused(reply) || isToolError(reply);
 
-/** The same answer twice, or a result and from then on a refusal; a question may be asked any number of times. */
+/**
+ * Answers that one run can have given: the same result, a result and from then on refusals, or the other way round, where the first repeat
+ * came while the server had not noticed yet that nobody listens. A question may be asked any number of times.
+ */
 function isStable(first: Exchange, second: Exchange): boolean {
   if (isDone(first)) return isDone(second) ? isSameResult(first, second) : isNo(second);
-  if (isNo(first)) return isNo(second);
+  if (isNo(first)) return isNo(second) || isDone(second);
   return isAsking(first) && (isAsking(second) || isNo(second));
 }
 

@@ -1,10 +1,13 @@
 /** What was found → the record. Pure; everything from outside goes through the redaction. */
+import { withoutQuery } from "../log.ts";
+import { MODERN_VERSION } from "../mcp/era.ts";
 import { isObject, type Json, own } from "../mcp/parsed.ts";
 import { kindOf, type QuestionKind } from "./answering.ts";
 import type { Check, Finding } from "./check.ts";
+import type { Listing } from "./discovery.ts";
 import { type Exchange, isAsking, isToolError } from "./exchange.ts";
-import type { PlannedCall } from "./plan.ts";
-import type { RecordedCall, RecordedResult } from "./record.ts";
+import type { Plan, PlannedCall } from "./plan.ts";
+import type { RecordedCall, RecordedResult, ReviewRecord } from "./record.ts";
 import type { Redaction } from "./redaction.ts";
 
 type Step = RecordedCall["map"][number];
@@ -102,5 +105,60 @@ export function recordedResult(
     verdict: finding.verdict,
     words: ours(finding.words),
     exchanges: finding.exchanges.map(({ number }) => number),
+  };
+}
+
+/** What a review was of, and when: milliseconds since the epoch. */
+export interface About {
+  readonly plan: Plan;
+  readonly listing: Listing;
+  /** Of this program. */
+  readonly version: string;
+  readonly forbidden: readonly string[];
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+/** The whole record. */
+export function recordOf(
+  { plan, listing, version, forbidden, startedAt, endedAt }: About,
+  { calls, results, exchanges }: Pick<ReviewRecord, "calls" | "results" | "exchanges">,
+  { ours }: Redaction,
+): ReviewRecord {
+  const { probe, limits } = plan;
+  const count = (verdict: string): number => results.filter((result) => result.verdict === verdict).length;
+  return {
+    version: 1,
+    program: { name: "sealgate", version },
+    startedAt: new Date(startedAt).toISOString(),
+    endedAt: new Date(endedAt).toISOString(),
+    endpoint: withoutQuery(plan.endpoint),
+    options: {
+      plan: plan.source,
+      secondPrincipal: plan.hasSecond,
+      ...(probe === undefined ? {} : { effectProbe: `${probe.method} ${probe.target}` }),
+      limits: {
+        requests: limits.requests,
+        requestsPerSecond: limits.perSecond,
+        timeoutMs: limits.timeoutMs,
+        waitMs: limits.waitMs,
+      },
+      forbidden: [...forbidden],
+    },
+    server: {
+      ...(listing.name === undefined ? {} : { name: ours(listing.name) }),
+      ...(listing.version === undefined ? {} : { version: ours(listing.version) }),
+      ...(listing.versions.includes(MODERN_VERSION) ? { protocolVersion: MODERN_VERSION } : {}),
+    },
+    counts: {
+      pass: count("pass"),
+      fail: count("fail"),
+      warn: count("warn"),
+      not_applicable: count("not_applicable"),
+      inconclusive: count("inconclusive"),
+    },
+    calls,
+    results,
+    exchanges,
   };
 }

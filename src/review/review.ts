@@ -3,16 +3,14 @@
  * is in the record, and what was not is inconclusive there.
  */
 
-import { withoutQuery } from "../log.ts";
-import { MODERN_VERSION } from "../mcp/era.ts";
-import { type Check, type Finding, Inconclusive, NotAllowed } from "./check.ts";
+import { type Check, type Finding, Inconclusive, NotAllowed, type Session } from "./check.ts";
 import { type Listing, listedOf } from "./discovery.ts";
 import { type Exchange, isAsking, isDone } from "./exchange.ts";
 import type { Clock } from "./pace.ts";
 import { checkPermitted } from "./permits.ts";
 import type { Plan, PlannedCall } from "./plan.ts";
-import type { RecordedCall, RecordedResult, ReviewRecord } from "./record.ts";
-import { recordedCall, recordedResult } from "./recording.ts";
+import type { RecordedResult, ReviewRecord } from "./record.ts";
+import { recordedCall, recordedResult, recordOf } from "./recording.ts";
 import { createRedaction } from "./redaction.ts";
 import { CAPABILITIES, writeRequest } from "./requests.ts";
 import { askedIn, createSession, MAX_ROUNDS, type SessionOptions } from "./session.ts";
@@ -66,7 +64,7 @@ export async function review(options: ReviewOptions): Promise<Reviewed> {
   const total = plan.calls.length * checks.length;
   let fault: unknown;
   let ended: string | undefined;
-  const stop = (error: unknown): void => {
+  const stop = (error: unknown): undefined => {
     if (!signal.aborted) fault ??= error;
     ended = signal.aborted
       ? "the review was stopped before this was tried"
@@ -81,12 +79,13 @@ export async function review(options: ReviewOptions): Promise<Reviewed> {
     const map: Exchange[] = [];
     mapped.set(call, map);
     const base = { ...sessionBase(options, call), mapped: map };
+    let why: string | undefined;
     if (ended === undefined) {
       watcher.note(`${call.name}: mapping the round trip`);
-      await mapTrip(createSession({ ...base, label: "map" }), map).catch(stop);
+      why = await mapTrip(createSession({ ...base, label: "map" }), map).catch(stop);
     }
     const asks = map[0] !== undefined && isAsking(map[0]);
-    if (!asks && plan.source === "discovery" && ended === undefined) {
+    if (!asks && plan.source === "discovery" && ended === undefined && why === undefined) {
       watcher.note(`${call.name}: asks for nothing, so there is nothing to review`);
       position += checks.length;
       continue;
@@ -94,7 +93,7 @@ export async function review(options: ReviewOptions): Promise<Reviewed> {
     for (const check of checks) {
       position += 1;
       if (ended !== undefined || !asks) {
-        const words = ended ?? "the first call did not end in a question, so nothing was tried";
+        const words = ended ?? why ?? "the first call did not end in a question, so nothing was tried";
         tell(check, call, { verdict: "inconclusive", words, exchanges: map.slice(0, 1) });
         continue;
       }
@@ -109,12 +108,15 @@ export async function review(options: ReviewOptions): Promise<Reviewed> {
   const results = found.map(({ check, call, finding }) =>
     recordedResult(check, call.name, finding, redaction),
   );
-  const record = recordOf(options, { calls, results, exchanges, startedAt, words: redaction.ours });
+  const { listing, version, forbidden } = options;
+  const times = { startedAt, endedAt: clock.now() };
+  const about = { plan, listing, version, forbidden, ...times };
+  const record = recordOf(about, { calls, results, exchanges }, redaction);
   return { record, stopped: signal.aborted, fault };
 }
 
 /** @throws what is neither a finding nor a reason for none */
-async function tryCheck(check: Check, session: ReturnType<typeof createSession>): Promise<Finding> {
+async function tryCheck(check: Check, session: Session): Promise<Finding> {
   if (check.completes && !session.call.complete)
     return { verdict: "not_applicable", words: "the plan does not allow to accept", exchanges: [] };
   try {
@@ -128,24 +130,28 @@ async function tryCheck(check: Check, session: ReturnType<typeof createSession>)
   }
 }
 
-/** Goes through the round trip once, as an honest client; declines where the plan does not allow to accept. */
-async function mapTrip(session: ReturnType<typeof createSession>, map: Exchange[]): Promise<void> {
-  const first = await session.first();
-  map.push(first);
-  let asked = askedIn(first, 1);
+/**
+ * Goes through the round trip once, as an honest client; declines where the plan does not allow to accept.
+ * @returns why it went no further, where that was not the server's doing
+ */
+async function mapTrip(session: Session, map: Exchange[]): Promise<string | undefined> {
+  const action = session.call.complete ? "accept" : "decline";
   const most = session.call.maxRounds ?? MAX_ROUNDS;
-  while (asked !== undefined && asked.round <= most) {
-    try {
-      const action = session.call.complete ? "accept" : "decline";
-      const reply: Exchange = await session.retry(asked, { inputResponses: session.answers(asked, action) });
-      map.push(reply);
-      asked = action === "decline" ? undefined : askedIn(reply, asked.round + 1);
-    } catch (error) {
-      // Checks say of themselves what they miss.
-      if (error instanceof Inconclusive || error instanceof NotAllowed) return;
-      throw error;
+  try {
+    map.push(await session.first());
+    for (let round = 1; round <= most; round += 1) {
+      const last = map.at(-1);
+      const asked = last === undefined ? undefined : askedIn(last, round);
+      if (asked === undefined || (action === "decline" && round > 1)) return undefined;
+      map.push(await session.retry(asked, { inputResponses: session.answers(asked, action) }));
     }
+  } catch (error) {
+    if (error instanceof NotAllowed) return error.message;
+    if (!(error instanceof Inconclusive)) throw error;
+    map.push(...error.exchanges.filter((exchange) => !map.includes(exchange)));
+    return error.message;
   }
+  return undefined;
 }
 
 function sessionBase(options: ReviewOptions, call: PlannedCall): Omit<SessionOptions, "label" | "mapped"> {
@@ -192,55 +198,4 @@ function sorted(value: unknown): string {
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
       : inner,
   );
-}
-
-interface Parts {
-  readonly calls: readonly RecordedCall[];
-  readonly results: readonly RecordedResult[];
-  readonly exchanges: ReviewRecord["exchanges"];
-  readonly startedAt: number;
-  readonly words: (text: string) => string;
-}
-
-function recordOf(
-  options: ReviewOptions,
-  { calls, results, exchanges, startedAt, words }: Parts,
-): ReviewRecord {
-  const { plan, listing, clock, version, forbidden } = options;
-  const { probe, limits } = plan;
-  const count = (verdict: string): number => results.filter((result) => result.verdict === verdict).length;
-  return {
-    version: 1,
-    program: { name: "sealgate", version },
-    startedAt: new Date(startedAt).toISOString(),
-    endedAt: new Date(clock.now()).toISOString(),
-    endpoint: withoutQuery(plan.endpoint),
-    options: {
-      plan: plan.source,
-      secondPrincipal: plan.hasSecond,
-      ...(probe === undefined ? {} : { effectProbe: `${probe.method} ${probe.target}` }),
-      limits: {
-        requests: limits.requests,
-        requestsPerSecond: limits.perSecond,
-        timeoutMs: limits.timeoutMs,
-        waitMs: limits.waitMs,
-      },
-      forbidden: [...forbidden],
-    },
-    server: {
-      ...(listing.name === undefined ? {} : { name: words(listing.name) }),
-      ...(listing.version === undefined ? {} : { version: words(listing.version) }),
-      ...(listing.versions.includes(MODERN_VERSION) ? { protocolVersion: MODERN_VERSION } : {}),
-    },
-    counts: {
-      pass: count("pass"),
-      fail: count("fail"),
-      warn: count("warn"),
-      not_applicable: count("not_applicable"),
-      inconclusive: count("inconclusive"),
-    },
-    calls,
-    results,
-    exchanges,
-  };
 }

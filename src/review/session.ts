@@ -52,7 +52,8 @@ export function createSession(options: SessionOptions): Session {
     });
     const headers = changedHeaders(written.headers, change.headers);
     checkPermitted(written.message, headers, permits, call.complete);
-    return wire.send({ label: `${label}: ${what}`, caller, message: written.message, headers, cutAfterMs });
+    const { message } = written;
+    return heard(await wire.send({ label: `${label}: ${what}`, caller, message, headers, cutAfterMs }));
   }
 
   async function first(change: Change = {}): Promise<Exchange> {
@@ -141,6 +142,26 @@ export function createSession(options: SessionOptions): Session {
     wait: options.wait,
   };
   return session;
+}
+
+/** HTTP statuses by which a server, or what stands before it, refuses whatever it is: that says nothing of what was tried. */
+const UNHEARD: ReadonlyMap<number, string> = new Map([
+  [429, "limits how often it may be asked; a lower rate may help"],
+  [502, "could not be reached behind what answered"],
+  [503, "was not available"],
+  [504, "was not reached in time behind what answered"],
+]);
+
+/** @throws Inconclusive for a refusal that would be taken for one of what was tried */
+function heard(exchange: Exchange): Exchange {
+  const { sent, received } = exchange;
+  if (received.status === 401 && sent.caller !== "nobody")
+    throw new Inconclusive(`the credential of the ${sent.caller} principal is not accepted (HTTP 401)`, [
+      exchange,
+    ]);
+  const why = UNHEARD.get(received.status ?? 0);
+  if (why !== undefined) throw new Inconclusive(`the server ${why} (HTTP ${received.status})`, [exchange]);
+  return exchange;
 }
 
 /** The round that an exchange opens, if it ends in questions. */

@@ -32,7 +32,8 @@ function scene(
       unknown
     >;
     const resultType = String(result["resultType"] ?? "complete");
-    const received: Received = { kind: "result", status: 200, headers: {}, resultType, result };
+    const status = Number(result["status"] ?? 200);
+    const received: Received = { kind: "result", status, headers: {}, resultType, result };
     const { label, caller, headers, message } = outgoing;
     return { number: sent.length, label, sent: { caller, headers, message }, received, at: 0, ms: 0 };
   };
@@ -152,4 +153,22 @@ t.test("answers: the plan's by key, then its common one, then one made from the 
     b: { action: "accept", content: { ok: true } },
     c: { roots: [] },
   });
+});
+
+t.test("a refusal of whatever comes is none of what was tried", async (t) => {
+  for (const status of [401, 429, 502, 503, 504]) {
+    const { session } = scene([asks("s"), { ...DONE, status }]);
+    const asked = await session.begin();
+    await t.rejects(
+      session.retry(asked),
+      { name: "Inconclusive", exchanges: [{ number: 2 }] },
+      String(status),
+    );
+  }
+  for (const status of [400, 403, 404, 500]) {
+    const { session } = scene([asks("s"), { ...DONE, status }]);
+    await t.resolves(session.retry(await session.begin()), String(status));
+  }
+  const { session } = scene([asks("s"), { ...DONE, status: 401 }]);
+  await t.resolves(session.retry(await session.begin(), { caller: "nobody" }), "nobody is to be refused");
 });

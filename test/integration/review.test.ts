@@ -103,6 +103,7 @@ t.test("a dry run sends nothing, and says what it would send", async (t) => {
   t.equal(code, 0);
   t.strictSame(server.requests, []);
   t.match(out, /^\d+ first map: first call\n {2}tools\/call \{"name":"transfer"/m);
+  t.match(out, /^\d+ second /m);
   for (const secret of [...Object.values(server.tokens), "Quux", "hunter2"]) t.notMatch(out, secret);
   const targets = new Set([...out.matchAll(/^ {2}tools\/call \{"name":"([^"]*)"/gm)].map(([, name]) => name));
   t.strictSame(

@@ -72,7 +72,7 @@ function confirmed(
   if (Object.values(said).some((answer) => answer?.action !== "accept")) return text("Nothing was done.");
   let round = from.round + 1;
   while (round < rounds.length && isSaid(rounds[round])) round += 1;
-  return round < rounds.length ? ask(round) : text(carryOut(from.what));
+  return round < rounds.length ? ask(round) : text(carryOut(String(from.what)));
 }
 
 function createNaiveMcpServer(effects: string[]): McpServer {

@@ -63,6 +63,7 @@ export function createRedaction(
   const known = [...secrets].sort(([a], [b]) => b.length - a.length);
   const replaced = (text: string, isOurs: boolean): string => {
     if (text.length > MAX_TEXT) return `(text of ${text.length})`;
+    if (isOurs && text.startsWith(INVENTED)) return text;
     let shown = text;
     if (!isSorted) long = long.sort(([a], [b]) => b.length - a.length);
     isSorted = true;

@@ -17,7 +17,7 @@ export async function verdictsOf(
       const name = check.id.replace(/^.*\//, "");
       found[name] = verdict;
       told(name, words);
-      assert.match(words, /^\P{Ll}.*[.!?]$/su, `${check.id}: ${words}`);
+      if (verdict !== "inconclusive") assert.match(words, /^\P{Ll}.*[.!?]$/su, `${check.id}: ${words}`);
       if (verdict === "fail" || verdict === "warn")
         assert.ok(exchanges.length > 0, `${check.id} shows nothing`);
     }

@@ -70,7 +70,7 @@ export interface ReviewedOptions {
   readonly probe?: string;
   readonly wait?: (ms: number) => Promise<boolean>;
   readonly timeoutMs?: number;
-  /** Sends the honest round trip first, as the reviewer does for its map. */
+  /** Sends the honest round trip first, as the reviewer does for its map; a refusal where the plan does not allow to accept. */
   readonly map?: boolean;
 }
 
@@ -110,7 +110,9 @@ export async function openReviewed(options: ReviewedOptions): Promise<Reviewed> 
   });
   if (options.map !== false) {
     const from = wire.exchanges.length;
-    await session.complete(await session.begin());
+    const asked = await session.begin();
+    if (call.complete) await session.complete(asked);
+    else await session.retry(asked, { inputResponses: session.answers(asked, "decline") });
     mapped.push(...wire.exchanges.slice(from));
   }
   return {

@@ -3,7 +3,7 @@ import { isObject, own } from "../../mcp/parsed.ts";
 import { type Change, type Finding, INVENTED, type Session, type Verdict } from "../check.ts";
 import { type Exchange, isRefused } from "../exchange.ts";
 import { finding } from "./answers-verdict.ts";
-import { isPassing, replies } from "./state-trial.ts";
+import { replies } from "./state-trial.ts";
 
 const UNSUPPORTED_VERSION = -32022;
 /** A revision that nobody will have. */
@@ -20,7 +20,6 @@ const GRAVITY: readonly Verdict[] = ["fail", "inconclusive", "warn", "pass"];
 /** Whether a request that had to be refused was, with the code and status that there are for it. */
 export function refusedWith(exchange: Exchange, code: number): Told {
   const { received } = exchange;
-  if (isPassing(exchange)) return ["inconclusive", "got no answer that tells anything"];
   if (received.kind === "error") {
     if (received.code !== code) return ["warn", `was refused with ${received.code} in place of ${code}`];
     return received.status === 400
@@ -86,7 +85,7 @@ export async function errorCodes(session: Session): Promise<Finding> {
   const unknown = provoked[1];
   const told = [...session.mapped, ...provoked].flatMap((exchange): [string, Told, Exchange][] => {
     const { received } = exchange;
-    if (received.kind !== "error" || isPassing(exchange)) return [];
+    if (received.kind !== "error") return [];
     return [["an error", ofCode(received.code), exchange]];
   });
   if (unknown !== undefined) told.push(["a method that nobody has", ofUnknownMethod(unknown), unknown]);

@@ -11,7 +11,6 @@ import { CAPABILITIES } from "../requests.ts";
 import { honestRounds, reach, roundsOf } from "./answers-outcome.ts";
 import { finding } from "./answers-verdict.ts";
 import { needsIn } from "./question-reading.ts";
-import { isPassing } from "./state-trial.ts";
 
 const MISSING_CAPABILITY = -32021;
 const NEEDS: readonly Need[] = ["form", "url", "sampling", "roots"];
@@ -22,6 +21,8 @@ const GRAVITY: readonly Verdict[] = ["fail", "inconclusive", "warn", "pass"];
 
 /** The check. @throws Inconclusive */
 export async function undeclared(session: Session): Promise<Finding> {
+  // Without a map, at least the set-up has to come about.
+  if (honestRounds(session).asking.length === 0) await session.begin();
   const found: { readonly told: Told; readonly exchange: Exchange }[] = [];
   for (const exchange of honestRounds(session).asking) {
     const over = needsIn(exchange).filter((need) => need === "samplingTools");
@@ -70,8 +71,6 @@ function without(missing: readonly Need[]): Json {
 function tell(exchange: Exchange, missing: readonly Need[]): Told {
   const { received } = exchange;
   const names = missing.join(", ");
-  if (isPassing(exchange))
-    return ["inconclusive", `without ${names} declared it gave no answer that tells anything`];
   if (isAsking(exchange)) {
     const asked = needsIn(exchange).filter((need) => missing.includes(need));
     return asked.length > 0

@@ -3,7 +3,7 @@ import type { Finding, Session } from "../check.ts";
 import { type Exchange, isAsking, isDone, isRefused, isToolError } from "../exchange.ts";
 import { reach } from "./answers-outcome.ts";
 import { finding } from "./answers-verdict.ts";
-import { isPassing, replies, requireHonest, roundWithState, takingOf } from "./state-trial.ts";
+import { replies, requireHonest, roundWithState, takingOf } from "./state-trial.ts";
 
 /** What is added to the time after which a state is no longer good: clocks differ. */
 const MARGIN_MS = 1_000;
@@ -26,7 +26,6 @@ export async function expiry(session: Session): Promise<Finding> {
   const after = await session.probe();
   const exchanges = [asked.exchange, reply];
   const what = `${Math.round(expiryMs / 1_000)} seconds after it was sent, and more`;
-  if (isPassing(reply)) return finding("inconclusive", `the retry after ${what} got no answer`, exchanges);
   if (before !== undefined && before !== after)
     return finding("fail", `the state was taken ${what}`, exchanges);
   // Nothing but the time differs from the honest retry.

@@ -79,15 +79,17 @@ export function verdictOf(trials: readonly Trial[], judged: typeof MUST_REFUSE, 
   );
 }
 
-/** The last round whose question brought a state that is a text; undefined where none did. */
-export function roundWithState(session: Session): number | undefined {
+/** The rounds whose question brought a state that is a text, from 1. */
+export function roundsWithState(session: Session): readonly number[] {
   const { asking } = honestRounds(session);
-  const rounds = asking.slice(0, roundsOf(session));
-  const last = rounds.findLastIndex(
-    ({ received }) => received.kind === "result" && typeof received.result["requestState"] === "string",
-  );
-  return last === -1 ? undefined : last + 1;
+  return asking.slice(0, roundsOf(session)).flatMap(({ received }, i) => {
+    const hasState = received.kind === "result" && typeof received.result["requestState"] === "string";
+    return hasState ? [i + 1] : [];
+  });
 }
+
+/** The last of them, where most is at stake; undefined where there is none. */
+export const roundWithState = (session: Session): number | undefined => roundsWithState(session).at(-1);
 
 /**
  * A refusal only shows something where the honest retry is not refused.
@@ -109,13 +111,6 @@ export function requireHonest({ call, mapped }: Session): void {
 export function replies(session: Session, asked: Asked): unknown {
   if (Object.keys(asked.inputRequests).length === 0) return undefined;
   return session.answers(asked, session.call.complete ? "accept" : "decline");
-}
-
-/** Whether a reply says more about the moment than about what was sent. */
-export function isPassing({ received }: Exchange): boolean {
-  return (
-    received.status === 429 || received.status === 502 || received.status === 503 || received.status === 504
-  );
 }
 
 /** The text of the result of an honest run of the same, to know one by; asked for only where it is needed. */
@@ -142,7 +137,6 @@ export async function takingOf(
   const after = await session.probe();
   if (before !== undefined && after !== before) return "taken";
   const { received } = reply;
-  if (isPassing(reply)) return "no_answer";
   if (received.kind === "error") return received.code === -32603 ? "broke" : "refused";
   if (received.kind === "none") return isRefused(reply) ? "refused" : "no_answer";
   if (isToolError(reply)) return "tool_error";

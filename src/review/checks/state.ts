@@ -14,6 +14,7 @@ import {
   MUST_REFUSE,
   replies,
   requireHonest,
+  roundsWithState,
   roundWithState,
   type Trial,
   takingOf,
@@ -33,28 +34,32 @@ const SEAL =
 
 const stateOf = (asked: Asked): string => String(asked.requestState);
 
-/** Tries forms of the state, each in a round trip of its own. `forms` is asked again each time: every round trip has another state. */
+type Forms = (state: string) => readonly Form[];
+
+/**
+ * Tries forms of the state, each in a round trip of its own. `forms` is asked again each time: every round trip has another state.
+ * @param rounds the last one with a state where nothing else is said
+ */
 async function tryForms(
   session: Session,
-  forms: (state: string) => readonly Form[] | Promise<readonly Form[]>,
+  forms: Forms,
+  rounds: readonly number[] = roundsWithState(session).slice(-1),
 ): Promise<Finding> {
   requireHonest(session);
-  const round = roundWithState(session);
-  if (round === undefined) return finding("not_applicable", NO_STATE, []);
+  if (rounds.length === 0) return finding("not_applicable", NO_STATE, []);
   const trials: Trial[] = [];
-  const seen = new Set<string>();
-  const first = await forms(stateOf(await reach(session, round)));
-  for (const { name } of first) {
-    if (seen.has(name)) continue;
-    seen.add(name);
-    let isMade = true;
-    const done = await trial(session, round, name, async (asked) => {
-      const form = (await forms(stateOf(asked))).find((one) => one.name === name);
-      isMade = form !== undefined;
-      // Nothing of this name can be made of this state: what is sent instead is certainly wrong, and not looked at.
-      return { requestState: form === undefined ? "" : form.state };
-    });
-    if (isMade) trials.push(done);
+  for (const round of rounds) {
+    const sample = forms(stateOf(await reach(session, round)));
+    for (const name of new Set(sample.map((form) => form.name))) {
+      let isMade = true;
+      const done = await trial(session, round, name, (asked) => {
+        const form = forms(stateOf(asked)).find((one) => one.name === name);
+        isMade = form !== undefined;
+        // Nothing of this name can be made of this state: what is sent instead is certainly wrong, and not looked at.
+        return { requestState: form === undefined ? "" : form.state };
+      });
+      if (isMade) trials.push(done);
+    }
   }
   return verdictOf(trials, MUST_REFUSE, "the states leave nothing to try");
 }
@@ -62,14 +67,14 @@ async function tryForms(
 /** Answers to a question, without the state that came with it. A request without state is a first call, so asking is as good as refusing. */
 async function missing(session: Session): Promise<Finding> {
   requireHonest(session);
-  const round = roundWithState(session);
   const trials: Trial[] = [];
-  for (const [name, requestState] of [
-    ["a retry without its state", undefined],
-    ["a retry whose state is null", null],
-  ] as const)
-    if (round !== undefined) trials.push(await trial(session, round, name, () => ({ requestState })));
-  if (round !== undefined) return verdictOf(trials, MUST_NOT_TAKE, "");
+  for (const round of roundsWithState(session)) {
+    trials.push(
+      await trial(session, round, "a retry without its state", () => ({ requestState: undefined })),
+      await trial(session, round, "a retry whose state is null", () => ({ requestState: null })),
+    );
+  }
+  if (trials.length > 0) return verdictOf(trials, MUST_NOT_TAKE, NO_STATE);
   if (onlyReads(session)) return finding("not_applicable", NO_STATE, []);
   const { asking } = honestRounds(session);
   return finding(
@@ -154,7 +159,7 @@ export const STATE_CHECKS: readonly Check[] = [
     clause: INTEGRITY,
     advice: SEAL,
     completes: false,
-    run: (session) => tryForms(session, () => INVENTED_STATES),
+    run: (session) => tryForms(session, () => INVENTED_STATES, roundsWithState(session)),
   },
   {
     id: "state/tampered",

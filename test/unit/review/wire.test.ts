@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { Inconclusive } from "../../../src/review/check.ts";
@@ -6,6 +7,7 @@ import type { Received } from "../../../src/review/exchange.ts";
 import { CLOCK } from "../../../src/review/pace.ts";
 import { NotHere } from "../../../src/review/reach.ts";
 import { openWire, type Wire, type WireOptions } from "../../../src/review/wire.ts";
+import { selfSigned } from "../../support/certificates.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -199,4 +201,19 @@ t.test("a name that leads to another machine gets no connection", async (t) => {
   await t.rejects(wire.send(ask), NotHere, "a name that changes its mind between requests");
   t.equal(requests, 1);
   t.throws(() => open(t, "http://10.255.255.1/mcp"), NotHere);
+});
+
+t.test("a certificate of an authority that is given is trusted, and no other", async (t) => {
+  const { cert, key } = await selfSigned(t, ["IP:127.0.0.1"]);
+  let requests = 0;
+  const server = createTlsServer({ cert, key }, (request, response) => {
+    requests += 1;
+    answer('{"jsonrpc":"2.0","id":7,"result":{}}')(request, response);
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  t.teardown(() => server.close());
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  t.match((await open(t, url).send(ask)).received, { kind: "none", why: "lost" });
+  t.equal(requests, 0);
+  t.match((await open(t, url, { ca: cert }).send(ask)).received, { kind: "result" });
 });

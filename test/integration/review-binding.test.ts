@@ -90,3 +90,18 @@ t.test("without an honest retry that works nothing counts as bound", async (t) =
   const found = await verdictsOf(BINDING_CHECKS, { ...server, call, map: false });
   t.equal(Object.values(found).includes("pass"), false);
 });
+
+t.test("where the plan does not allow to accept, bindings are tried with refusals", async (t) => {
+  const server = await startBreakableServer();
+  open.push(server);
+  const call = { ...CALLS.transfer, complete: false };
+  t.strictSame(await verdictsOf(BINDING_CHECKS, { ...server, call }), HOLDS);
+  t.equal(server.effects.length, 0);
+});
+
+t.test("a refusal that is answered without a look at the state is no state that was taken", async (t) => {
+  const server = await startBreakableServer({ broken: ["other-principal"] });
+  open.push(server);
+  const call = { ...CALLS.transfer, complete: false };
+  t.strictSame(await verdictsOf(BINDING_CHECKS, { ...server, call }), { ...HOLDS, principal: "warn" });
+});

@@ -78,3 +78,14 @@ t.test("a server that asks nothing of the kind leaves every check inconclusive",
   const found = await verdicts([], { call, map: false });
   t.strictSame(found, each(QUESTION_CHECKS, "inconclusive"));
 });
+
+t.test(
+  "a call that may not be carried out is not made without capabilities, if it does more than read",
+  async (t) => {
+    const transfer = await verdicts([], { call: { ...CALLS.transfer, complete: false } });
+    t.equal(transfer["undeclared"], "not_applicable");
+    const briefing = { ...CALLS.briefing, complete: false };
+    t.equal((await verdicts([], { call: briefing }))["undeclared"], "pass");
+    t.equal((await verdicts(["undeclared-capability"], { call: briefing }))["undeclared"], "fail");
+  },
+);

@@ -101,10 +101,11 @@ async function elsewhere(session: Session, name: string, change: Change): Promis
   const asked: Asked = await reach(session, round);
   const opened = session.next({ ...asked, round: 0 }, own);
   // Keys of both, so that a state is not left aside for want of an answer.
-  const inputResponses = {
+  const both = {
     ...asRecord(opened && replies(session, opened)),
     ...asRecord(replies(session, asked)),
   };
+  const inputResponses = Object.keys(both).length === 0 ? undefined : both;
   const reference: Reference = async () => {
     if (!session.call.complete || opened === undefined) return undefined;
     return likeness(await session.complete(opened));

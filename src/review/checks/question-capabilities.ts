@@ -8,7 +8,7 @@ import { isObject, type Json, own } from "../../mcp/parsed.ts";
 import type { Finding, Session, Verdict } from "../check.ts";
 import { type Exchange, isAsking, isDone, isRefused, isToolError } from "../exchange.ts";
 import { CAPABILITIES } from "../requests.ts";
-import { honestRounds, reach, roundsOf } from "./answers-outcome.ts";
+import { honestRounds, onlyReads, reach, roundsOf } from "./answers-outcome.ts";
 import { finding } from "./answers-verdict.ts";
 import { needsIn } from "./question-reading.ts";
 
@@ -21,6 +21,12 @@ const GRAVITY: readonly Verdict[] = ["fail", "inconclusive", "warn", "pass"];
 
 /** The check. @throws Inconclusive */
 export async function undeclared(session: Session): Promise<Finding> {
+  if (!session.call.complete && !onlyReads(session))
+    return finding(
+      "not_applicable",
+      "a server that cannot ask may carry the call out instead, which the plan does not allow",
+      [],
+    );
   // Without a map, at least the set-up has to come about.
   if (honestRounds(session).asking.length === 0) await session.begin();
   const found: { readonly told: Told; readonly exchange: Exchange }[] = [];

@@ -217,7 +217,7 @@ export const QUESTION_CHECKS: readonly Check[] = [
     },
     advice:
       "Read the client's capabilities from `_meta` of each request, and answer -32021 with `data.requiredCapabilities` and status 400 where one is missing.",
-    completes: true,
+    completes: false,
     run: undeclared,
   },
   {

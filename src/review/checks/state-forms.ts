@@ -37,8 +37,15 @@ const isBytes = (part: string): boolean =>
   part.length >= LEAST_BYTES && /^(?:[\w-]+|[A-Za-z0-9+/]+)={0,2}$/.test(part);
 const isHex = (part: string): boolean => /^[0-9a-f-]+$|^[0-9A-F-]+$/.test(part) && /[a-f]/i.test(part);
 
+/** A text without the padding of base64. Linear in it: it is the server's. */
+export function unpadded(text: string): string {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === "=") end -= 1;
+  return text.slice(0, end);
+}
+
 /** The offset of the last character that is no padding and has no unused bits. */
-const lastAt = (state: string): number => Math.max(0, state.replace(/=+$/, "").length - 2);
+const lastAt = (state: string): number => Math.max(0, unpadded(state).length - 2);
 
 /** Texts and values that are not `state`, and near it. */
 export function tamperings(state: string): Form[] {
@@ -116,7 +123,7 @@ export function spellings(state: string): Form[] {
   const at = parts.findLastIndex(isBytes);
   const part = parts[at] ?? "";
   const withPart = (changed: string): string => parts.with(at, changed).join(".");
-  const bare = part.replace(/=+$/, "");
+  const bare = unpadded(part);
   const ofBytes: Form[] =
     at === -1
       ? []

@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { isObject, type Json } from "../../mcp/parsed.ts";
 import { stateFindings } from "../../mcp/state-findings.ts";
+import { unpadded } from "./state-forms.ts";
 
 /** Fewer characters can be guessed, whatever they mean: 16 of base64 are 96 bits. */
 const LEAST_OPAQUE = 16;
@@ -19,7 +20,7 @@ export function readableIn(state: string, args: Json): string[] {
   for (const [i, layer] of layers.entries()) {
     const how = i === 0 ? "" : " in base64";
     if (isJson(layer)) shown.add(`JSON${how}`);
-    else if (i > 0 || /\s/.test(layer) || /^[^=&]{1,64}=[^&]*(?:&|$)/.test(layer.replace(/=+$/, "")))
+    else if (i > 0 || /\s/.test(layer) || /^[^=&]{1,64}=[^&]*(?:&|$)/.test(unpadded(layer)))
       shown.add(`text${how}`);
     if (valuesOf(args).some((value) => layer.includes(value))) shown.add("arguments of the call");
   }

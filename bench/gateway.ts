@@ -25,7 +25,7 @@ interface Size {
   readonly states: number;
 }
 const FULL: Size = { warmUpMs: 8_000, sampleMs: 2_000, pairs: 7, states: 4_000 };
-const QUICK: Size = { warmUpMs: 300, sampleMs: 200, pairs: 3, states: 100 };
+const QUICK: Size = { warmUpMs: 150, sampleMs: 150, pairs: 3, states: 100 };
 
 const WITH_REDIS = "sealgate, Redis";
 const RETRY = "retry, opened and redeemed";

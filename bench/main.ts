@@ -32,15 +32,14 @@ const SWITCHES = ["--quick", "--write"];
 const args = process.argv.slice(2);
 const switches = args.filter((arg) => arg.startsWith("--"));
 const [part, ...more] = args.filter((arg) => !arg.startsWith("--"));
-const parts = part === undefined ? Object.keys({ ...MEASURED, ...PRINTED }) : [part];
-const known = parts.every((name) =>
-  Object.hasOwn(switches.length > 0 ? MEASURED : { ...MEASURED, ...PRINTED }, name),
-);
+const choice = switches.length > 0 ? MEASURED : { ...MEASURED, ...PRINTED };
+const parts = part === undefined ? Object.keys(choice) : [part];
+const known = parts.every((name) => Object.hasOwn(choice, name));
 const allowed = switches.every((name) => SWITCHES.includes(name)) && switches.length < 2;
 if (more.length > 0 || !known || !allowed) {
   const [measured, printed] = [MEASURED, PRINTED].map((some) => Object.keys(some).join(" | "));
   process.stderr.write(`usage: npm run bench -- [${measured} | ${printed}]
-       npm run bench -- (${measured}) (--quick | --write)
+       npm run bench -- [${measured}] (--quick | --write)
 `);
   process.exit(64);
 }

@@ -1,7 +1,7 @@
 /** Results: printed as tables, and kept as JSON beside this file with what they were measured on. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { availableParallelism, cpus, release } from "node:os";
+import { cpus, release } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Spread } from "./load.ts";
 import { CORES, PROGRAM, WIDE_PATH } from "./programs.ts";
@@ -78,7 +78,7 @@ export function keep(part: string, rows: readonly Row[], seconds: number): Resul
     commit: commit(),
     machine: {
       processor: cpus()[0]?.model ?? "unknown",
-      cores: availableParallelism(),
+      cores: cpus().length,
       system: `Linux ${release()}`,
       pinned: CORES !== undefined,
       program: PROGRAM,

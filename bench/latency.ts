@@ -47,7 +47,10 @@ export async function benchLatency(quick: boolean): Promise<Row[]> {
         addedP99: paired(all(name, "p99"), all(DIRECT, "p99"), minus),
         ...(name === YARDSTICK
           ? {}
-          : { p99OverHttpProxy: paired(all(name, "p99"), all(YARDSTICK, "p99"), minus) }),
+          : {
+              p50OverHttpProxy: paired(all(name, "p50"), all(YARDSTICK, "p50"), minus),
+              p99OverHttpProxy: paired(all(name, "p99"), all(YARDSTICK, "p99"), minus),
+            }),
       };
     });
   } finally {

@@ -39,6 +39,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   p99: "p99, ms",
   addedP50: "p50 beyond no proxy, ms",
   addedP99: "p99 beyond no proxy, ms",
+  p50OverHttpProxy: "p50 beyond http-proxy, ms",
   p99OverHttpProxy: "p99 beyond http-proxy, ms",
   residentMiB: "resident, MiB",
   ownMiB: "own, MiB",

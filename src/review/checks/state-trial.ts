@@ -26,9 +26,9 @@ const WORDS: Readonly<Record<Taking, string>> = {
   broke: "led to an internal error, which does not tell whether it was refused",
   tool_error:
     "led to an error of the tool and not of the protocol, which does not tell whether it was refused",
-  asked: "was not refused: the question was asked again",
+  asked: "was not refused, and the question was asked again",
   taken: "was taken",
-  withheld: "was not refused: it ended in a result, though nothing was carried out",
+  withheld: "was not refused, and ended in a result, though nothing was carried out",
   unclear: "was not refused, and its result does not tell whether it was carried out (an effect probe can)",
   no_answer: "got no answer that tells anything",
 };
@@ -71,10 +71,15 @@ export function verdictOf(trials: readonly Trial[], judged: typeof MUST_REFUSE, 
   const verdict = GRAVITY.find((one) => trials.some(({ taking }) => judged[taking] === one));
   if (verdict === undefined) return finding("not_applicable", absent, []);
   const shown = trials.filter(({ taking }) => judged[taking] === verdict);
-  const words = shown.map(({ name, taking }) => `${name} ${WORDS[taking]}`).join("; ");
+  const words = [...new Set(shown.map(({ taking }) => taking))].map((taking) => {
+    const names = [...new Set(shown.filter((one) => one.taking === taking).map(({ name }) => name))];
+    return names.length === 1
+      ? `${names[0]} ${WORDS[taking]}`
+      : `each of these ${WORDS[taking]}: ${names.join(", ")}`;
+  });
   return finding(
     verdict,
-    words,
+    words.join("; "),
     shown.flatMap(({ exchanges }) => exchanges),
   );
 }

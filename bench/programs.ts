@@ -69,7 +69,7 @@ export function startProgram(command: string, args: readonly string[], place: Pl
   });
   running.add(child);
   child.once("exit", () => running.delete(child));
-  child.stderr.pipe(process.stderr, { end: false });
+  child.stderr.on("data", (chunk: Buffer) => process.stderr.write(chunk));
   return child;
 }
 

@@ -135,10 +135,15 @@ export async function openReviewed(options: ReviewedOptions): Promise<Reviewed> 
   };
 }
 
+/** As the reviewer, which goes on without a list where it gets none. */
 async function listedOf(session: Session, call: PlannedCall): Promise<Record<string, unknown> | undefined> {
   const kind = call.method.split("/")[0] ?? "";
-  const { received } = await session.ask(`${kind}/list`);
-  const rows = received.kind === "result" ? received.result[kind] : undefined;
+  const reply = await session.ask(`${kind}/list`).catch((error: unknown) => {
+    if (error instanceof Inconclusive) return undefined;
+    throw error;
+  });
+  const received = reply?.received;
+  const rows = received?.kind === "result" ? received.result[kind] : undefined;
   if (!Array.isArray(rows)) return undefined;
   return rows.find(
     (row: Record<string, unknown>) => row["name"] === call.target || row["uri"] === call.target,

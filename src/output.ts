@@ -155,7 +155,10 @@ export class Output {
   /** Writes what waits, now or when it is time. */
   #goOn(): void {
     const left = this.#lastBatch + PAUSE_MS - this.#system.now();
-    if (left <= 0 || this.#waiting.length === 0 || this.#waitingSize >= MAX_BATCH) return this.#next();
+    if (left <= 0 || this.#waiting.length === 0 || this.#waitingSize >= MAX_BATCH) {
+      this.#next();
+      return;
+    }
     this.#batch = [];
     if (this.#pausing) return;
     this.#pausing = true;

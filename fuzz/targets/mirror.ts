@@ -51,7 +51,7 @@ export const mirror: Target = {
     // As a header: what a client sends. Node hands bytes over one by one.
     const header = input.toString("latin1");
     same(decodeMirrored(header), reference(header), "decoded");
-    same(isParamHeader("Mcp-Param-x", header), VISIBLE.test(header), "a value that may be passed on");
+    same(isParamHeader("mcp-param-x", header), VISIBLE.test(header), "a value that may be passed on");
     if (isParamHeader(`mcp-param-${header}`, ""))
       same(/^[!-~]+$/.test(header) && !/[:,;"(){}]/.test(header), true, "a name that may be");
   },

@@ -2,7 +2,7 @@
 import t from "tap";
 import { run } from "../../chaos/run.ts";
 
-t.setTimeout(110_000);
+t.setTimeout(280_000);
 
 t.test("no state is carried out twice, and everybody is told what to do", async (t) => {
   const { tally, faults, executions, faultsFound } = await run({

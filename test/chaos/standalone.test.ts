@@ -4,7 +4,7 @@ import { run } from "../../chaos/run.ts";
 
 const SHORT = { store: "standalone", seed: 20_260_728, attempts: 500, seconds: 40 } as const;
 
-t.setTimeout(110_000);
+t.setTimeout(280_000);
 
 t.test("no state is carried out twice, and everybody is told what to do", async (t) => {
   const { tally, faults, executions, faultsFound } = await run(SHORT);

@@ -8,7 +8,7 @@ import { isObject, type Json, own } from "../mcp/parsed.ts";
 import type { Exchange, Received } from "./exchange.ts";
 import type { Clock } from "./pace.ts";
 import { targetMember } from "./permits.ts";
-import type { Plan } from "./plan.ts";
+import type { Plan, PlannedCall } from "./plan.ts";
 import type { Wire } from "./wire.ts";
 
 const HEAD = { status: 200, headers: {} };
@@ -16,12 +16,7 @@ const HEAD = { status: 200, headers: {} };
 /** @param plan whose answers tell what is asked */
 export function openDryWire(plan: Plan, clock: Clock, onRequest: (exchange: Exchange) => void): Wire {
   const exchanges: Exchange[] = [];
-  const questions = new Map(
-    plan.calls.map(({ target, answers }) => [
-      target,
-      questionsFor(Object.keys(answers).filter((key) => key !== "*")),
-    ]),
-  );
+  const questions = new Map(plan.calls.map(({ target, answers }) => [target, questionsFor(answers)]));
   return {
     async send({ label, caller, message, headers, cutAfterMs }) {
       const number = exchanges.length + 1;
@@ -52,10 +47,27 @@ export function openDryWire(plan: Plan, clock: Clock, onRequest: (exchange: Exch
   };
 }
 
-function questionsFor(keys: readonly string[]): Json {
-  const requestedSchema = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
-  const question = { method: "elicitation/create", params: { message: "(a question)", requestedSchema } };
-  return Object.fromEntries((keys.length === 0 ? ["question"] : keys).map((key) => [key, question]));
+/** A form for each planned answer, of the fields that stand there. */
+function questionsFor(answers: PlannedCall["answers"]): Json {
+  const keys = Object.keys(answers).filter((key) => key !== "*");
+  return Object.fromEntries(
+    (keys.length === 0 ? ["question"] : keys).map((key) => {
+      const content = answers[key]?.content ?? answers["*"]?.content ?? { ok: true };
+      const fields = Object.entries(content).map(([name, value]) => [name, fieldFor(value)] as const);
+      const requestedSchema = {
+        type: "object",
+        properties: Object.fromEntries(fields),
+        required: Object.keys(content),
+      };
+      const params = { message: "(a question)", requestedSchema };
+      return [key, { method: "elicitation/create", params }];
+    }),
+  );
+}
+
+function fieldFor(value: unknown): Json {
+  if (Array.isArray(value)) return { type: "array", items: { type: "string", enum: value as unknown[] } };
+  return { type: typeof value };
 }
 
 function reply(message: Json, number: number, questions: ReadonlyMap<string, Json>): Received {

@@ -14,7 +14,13 @@ t.afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-/** Runs one check; the reply that it loses is one that never comes. */
+/** A session whose server took this long for the honest round trip, in milliseconds. */
+const slow = (session: Session, ms = 250): Session => ({
+  ...session,
+  mapped: session.mapped.map((exchange) => ({ ...exchange, ms })),
+});
+
+/** Runs one check on a slow server; the reply that it loses is one that never comes. */
 async function find(
   check: Check,
   options: BreakableOptions,
@@ -26,7 +32,7 @@ async function find(
   open.push(reviewed);
   const run = (session: Session): Promise<Finding> =>
     check.run({
-      ...session,
+      ...slow(session),
       retry: (asked, change) => {
         if (change?.cutAfterMs !== undefined) server.holdReply();
         return session.retry(asked, change);
@@ -86,7 +92,7 @@ for (const check of CONNECTION_CHECKS) {
       let left = times;
       return (session) =>
         check.run({
-          ...session,
+          ...slow(session),
           retry: (asked, { cutAfterMs, ...change } = {}) => {
             if (cutAfterMs === undefined || left-- > 0) return session.retry(asked, change);
             server.holdReply();
@@ -108,7 +114,7 @@ for (const check of CONNECTION_CHECKS) {
     const run: Check["run"] = (session) => {
       let cut = false;
       return check.run({
-        ...session,
+        ...slow(session),
         retry: async (asked, change = {}) => {
           if (change.cutAfterMs === undefined) {
             const isEarly = cut;
@@ -137,3 +143,24 @@ for (const check of CONNECTION_CHECKS) {
     t.equal(finding.verdict, "inconclusive");
   });
 }
+
+t.test(
+  "nobody gives up in the middle of what is over at once, so that it never depends on chance",
+  async (t) => {
+    const check = CONNECTION_CHECKS.find(({ id }) => id === "connection/timeout") as Check;
+    for (const broken of [[], ["forgets-lost"], ["replay"]] as const)
+      for (const ms of [0, 5, 199]) {
+        const server = await startBreakableServer({ broken });
+        open.push(server);
+        const reviewed = await openReviewed({ ...server, ...PROBED });
+        open.push(reviewed);
+        const before = server.effects.length;
+        const { verdict, words } = await reviewed.run({
+          ...check,
+          run: (session) => check.run(slow(session, ms)),
+        });
+        t.equal(verdict, "not_applicable", words);
+        t.equal(server.effects.length, before, "nothing is carried out for it");
+      }
+  },
+);

@@ -42,12 +42,15 @@ export function onlyReads({ call, listed }: Session): boolean {
   return isObject(annotations) && own(annotations, "readOnlyHint") === true;
 }
 
-/** The honest rounds of the map: the exchanges that asked, and the result of the last acceptance if it came to that. */
-export function honestRounds({ mapped }: Session): {
+/**
+ * The honest rounds of the map: the exchanges that asked, and the result of the last acceptance if it came to that. Where the plan does
+ * not allow to accept, the map has declined, and its result shows nothing of what an acceptance does.
+ */
+export function honestRounds({ call, mapped }: Session): {
   readonly asking: readonly Exchange[];
   readonly done: Exchange | undefined;
 } {
-  return { asking: mapped.filter(isAsking), done: mapped.findLast(isDone) };
+  return { asking: mapped.filter(isAsking), done: call.complete ? mapped.findLast(isDone) : undefined };
 }
 
 /** Keys of the questions of a round. */
@@ -116,13 +119,12 @@ export async function outcomeOf(
   }
   if (reply.received.kind === "none") return "no_answer";
   if (!isDone(reply)) return "unclear";
-  const { done } = honestRounds(session);
-  const [accepted, got] = [done && likeness(done), likeness(reply)];
-  if (accepted === undefined || got === undefined) return "unclear";
-  // What reads as if it had been done, and shows no effect, is one or the other.
-  if (accepted === got) return before === undefined || onlyReads(session) ? "carried_out" : "unclear";
+  // Whatever it reads like, the probe shows that nothing was done; whether it shows anything at all, `isProbeAwake` tells.
   // What only reads has no effect that a probe could miss: it may still have shown what it should not.
-  return before === undefined || onlyReads(session) ? "unclear" : "withheld";
+  if (before !== undefined && !onlyReads(session)) return "withheld";
+  const { done } = honestRounds(session);
+  const accepted = done && likeness(done);
+  return accepted !== undefined && accepted === likeness(reply) ? "carried_out" : "unclear";
 }
 
 /**

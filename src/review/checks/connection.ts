@@ -95,9 +95,23 @@ function isStable(first: Exchange, second: Exchange): boolean {
   return isAsking(first) && (isAsking(second) || isNo(second));
 }
 
-/** How long an impatient client waits: half as long as the server took for an honest retry. Milliseconds. */
-function impatience(session: Session): number {
-  return Math.max(1, Math.floor((honestRounds(session).done?.ms ?? 0) / 2));
+/**
+ * How long an honest retry has to take before somebody can give up in the middle of it, in milliseconds. With faster servers it would be
+ * chance what they have done by then, and `connection/lost` tries the same.
+ */
+const SLOW_MS = 200;
+
+/** Gives up after half the time that the server took for an honest retry. */
+async function giveUp(session: Session): Promise<Finding> {
+  const took = honestRounds(session).done?.ms;
+  if (took !== undefined && took < SLOW_MS)
+    return finding(
+      "not_applicable",
+      `the server answers within ${SLOW_MS} ms, too fast for a client to give up in between`,
+      [],
+    );
+  const after = Math.floor((took ?? SLOW_MS) / 2);
+  return lose(session, "the client gave up before the reply to the last retry came", after);
 }
 
 /** Checks of lost replies. */
@@ -116,7 +130,6 @@ export const CONNECTION_CHECKS: readonly Check[] = [
     clause: ONCE,
     advice: ADVICE,
     completes: true,
-    run: (session) =>
-      lose(session, "the client gave up before the reply to the last retry came", impatience(session)),
+    run: giveUp,
   },
 ];

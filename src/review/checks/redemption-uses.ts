@@ -5,11 +5,11 @@
  */
 import type { Session } from "../check.ts";
 import { type Exchange, isAsking, isDone, isRefused, isToolError } from "../exchange.ts";
-import { finish, isSameResult, probedAfter } from "./answers-outcome.ts";
+import { finish, isSameResult, likeness, probedAfter } from "./answers-outcome.ts";
 import { timesChanged } from "./redemption-effects.ts";
 
-/** `unclear`: nothing tells. `no_answer`: too little came back to count. */
-export type Uses = "never" | "once" | "repeated" | "unclear" | "no_answer";
+/** `taken`: the state was, more than once, whatever was done. `unclear`: nothing tells. `no_answer`: too little came back to count. */
+export type Uses = "never" | "once" | "repeated" | "taken" | "unclear" | "no_answer";
 
 /** An open round that is the last, and what one honest run of the same call changed before it. */
 export interface Measured {
@@ -49,4 +49,15 @@ export function usesOf(replies: readonly Exchange[], runs: number | undefined): 
     isDone(reply) || isRefused(reply) || isToolError(reply) || isAsking(reply);
   if (!replies.every(said)) return "no_answer";
   return done.length === 1 ? "once" : "never";
+}
+
+/**
+ * The same of two replies to one state with different answers. A result that is not the kept one of the first says that the state was
+ * taken again, even if nothing was done; that it was carried out again is only said where the probe or the words of the result say it.
+ */
+export function otherUsesOf(first: Exchange, second: Exchange, runs: number | undefined): Uses {
+  const uses = usesOf([first, second], runs);
+  if (!isDone(second) || isSameResult(first, second) || (runs ?? 0) > 1) return uses;
+  const isAlike = likeness(first) !== undefined && likeness(first) === likeness(second);
+  return runs === undefined && isAlike ? "repeated" : "taken";
 }

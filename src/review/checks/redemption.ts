@@ -7,7 +7,7 @@ import { type Exchange, isAsking, isDone, isRefused, isToolError } from "../exch
 import { otherAnswers } from "./answers-malformed.ts";
 import { finish, onlyReads, probedAfter, reach, roundsOf } from "./answers-outcome.ts";
 import { finding } from "./answers-verdict.ts";
-import { measure, runsSince, type Uses, usesOf } from "./redemption-uses.ts";
+import { measure, otherUsesOf, runsSince, type Uses, usesOf } from "./redemption-uses.ts";
 
 const ONCE: Clause = {
   level: "MUST",
@@ -29,6 +29,7 @@ const JUDGED: Readonly<Record<Uses, Verdict>> = {
   never: "inconclusive",
   once: "pass",
   repeated: "fail",
+  taken: "fail",
   unclear: "warn",
   no_answer: "inconclusive",
 };
@@ -38,10 +39,11 @@ function judge(session: Session, uses: Uses, what: string, exchanges: readonly E
     never: `${what}, and it was never carried out`,
     once: `${what}, and it was carried out once`,
     repeated: `${what}, and it was carried out more than once`,
-    unclear: `${what}, and the same result came each time, which does not tell how often it was carried out (an effect probe can)`,
+    taken: `${what}, and the spent state was taken again: another result came, and no refusal`,
+    unclear: `${what}, and the same result came each time: it may have been kept, or carried out again, which only an effect probe can tell`,
     no_answer: `${what}, and too little of it was answered to tell how often it was carried out`,
   };
-  if ((uses === "repeated" || uses === "unclear") && onlyReads(session))
+  if (["repeated", "taken", "unclear"].includes(uses) && onlyReads(session))
     return finding("not_applicable", `${what}, and it was read each time, which does no harm`, exchanges);
   return finding(JUDGED[uses], words[uses], exchanges);
 }
@@ -51,6 +53,7 @@ async function repeated(
   session: Session,
   what: string,
   answersOf: (last: Asked) => unknown,
+  count: (first: Exchange, second: Exchange, runs: number | undefined) => Uses,
 ): Promise<Finding> {
   const before = await session.probe();
   const { last, reply } = await finish(session);
@@ -62,17 +65,25 @@ async function repeated(
   const end = await probedAfter(session, after);
   // A probe that the first run did not change shows nothing of a second one.
   const runs = before === after ? undefined : end === after ? 1 : 2;
-  return judge(session, usesOf([reply, repeat], runs), what, [last.exchange, reply, repeat]);
+  return judge(session, count(reply, repeat, runs), what, [last.exchange, reply, repeat]);
 }
 
 /** The same retry after the call is over. */
 const replay = (session: Session): Promise<Finding> =>
-  repeated(session, "the last retry was sent again when the call was over", (last) => session.answers(last));
+  repeated(
+    session,
+    "the last retry was sent again when the call was over",
+    (last) => session.answers(last),
+    (first, second, runs) => usesOf([first, second], runs),
+  );
 
 /** Other answers in a state that is spent. */
 const replayOtherwise = (session: Session): Promise<Finding> =>
-  repeated(session, "the last retry was sent again with other answers when the call was over", (last) =>
-    otherAnswers(last, session.answers(last)),
+  repeated(
+    session,
+    "the last retry was sent again with other answers when the call was over",
+    (last) => otherAnswers(last, session.answers(last)),
+    otherUsesOf,
   );
 
 /** Several of the same retry at once. */
@@ -163,7 +174,7 @@ export const REDEMPTION_CHECKS: readonly Check[] = [
     id: "redemption/replay",
     title: "A retry that is sent again is not carried out again",
     clause: ONCE,
-    advice: MARK,
+    advice: `${MARK} Where the same result comes again, review with an effect probe: it tells a kept result from a second run.`,
     completes: true,
     run: replay,
   },

@@ -7,23 +7,28 @@ import { Inconclusive } from "../review/check.ts";
 import { CHECKS } from "../review/checks.ts";
 import {
   type Ask,
+  type Discovered,
   discoveredCalls,
+  isAnswered,
   isReadOnly,
   type Listing,
   NoReview,
   survey,
+  unanswered,
+  unreadLists,
 } from "../review/discovery.ts";
 import { openDryWire } from "../review/dry-run.ts";
-import { exampleObject } from "../review/example-value.ts";
+import { missingExample, objectExample } from "../review/example-value.ts";
 import { CLOCK } from "../review/pace.ts";
 import { checkPermitted } from "../review/permits.ts";
 import type { Plan } from "../review/plan.ts";
 import { checkHost, NotHere } from "../review/reach.ts";
 import { createRedaction } from "../review/redaction.ts";
-import { conclusionOf } from "../review/report/findings.ts";
+import { conclusionOf, counted } from "../review/report/findings.ts";
 import { progressTo } from "../review/report/progress.ts";
 import { REPORTS } from "../review/report/reports.ts";
 import { isColoured, terminalReport } from "../review/report/terminal.ts";
+import { shown } from "../review/report/text.ts";
 import { CAPABILITIES, writeRequest } from "../review/requests.ts";
 import { review as run } from "../review/review.ts";
 import { openWire, type Wire } from "../review/wire.ts";
@@ -65,14 +70,17 @@ export async function review(options: ReviewOptions): Promise<number> {
       checkPermitted(written.message, written.headers, [], false);
       return wire.send({ label: `discovery: ${method}`, caller: "first", ...written });
     };
-    const listing = await survey(ask);
-    const { plan, left } = planned(options, listing);
+    const listing = await survey(ask, options.plan.tokens.first !== undefined);
+    const { plan, left, unreviewed } = planned(options, listing);
+    const redaction = createRedaction(plan, options.showArguments || plan.source === "discovery");
+    if (!dryRun) for (const text of unreadLists(listing)) progress.note(redaction.found(text));
     if (plan.calls.length === 0 && !dryRun) progress.note(offered(listing));
     for (const text of left) progress.note(text);
     const { record, stopped, fault } = await run({
       ...{ plan, wire, listing, signal, version, nextId, checks: CHECKS, clock: CLOCK },
       showArguments: options.showArguments,
       forbidden: [...forbiddenBy(plan), ...left],
+      unreviewed,
       watcher: dryRun ? SILENT : progress,
     });
     progress.end();
@@ -87,11 +95,12 @@ export async function review(options: ReviewOptions): Promise<number> {
     if (fault !== undefined) throw fault;
     if (stopped) process.stderr.write("sealgate: stopped; what was not tried is inconclusive\n");
     const { verdict } = conclusionOf(record);
-    return EXIT[verdict === "fail" ? "failed" : verdict === "pass" ? "ok" : "undecided"][0];
+    return EXIT[verdict === "fail" ? "failed" : verdict === "inconclusive" ? "undecided" : "ok"][0];
   } catch (error) {
     progress.end();
     if (error instanceof NoReview || error instanceof NotHere || error instanceof Inconclusive) {
-      process.stderr.write(`sealgate: ${options.plan.endpoint.split("?")[0]}: ${error.message}\n`);
+      const words = shown(createRedaction(options.plan, false).found(error.message), 1_000);
+      process.stderr.write(`sealgate: ${options.plan.endpoint.split("?")[0]}: ${words}\n`);
       return EXIT.unavailable[0];
     }
     if (signal.aborted) return EXIT.undecided[0];
@@ -145,16 +154,22 @@ function dryWire({ plan, showArguments }: ReviewOptions): Wire {
 function planned(
   { plan, allowed, probe, dryRun }: ReviewOptions,
   listing: Listing,
-): { readonly plan: Plan; readonly left: readonly string[] } {
-  if (plan.source === "file") return { plan, left: [] };
-  if (dryRun) return { plan, left: ["without a plan, what is called depends on these lists"] };
-  const { calls, left } = discoveredCalls(listing, allowed);
-  return { plan: { ...plan, calls, probe: probe === undefined ? undefined : probeOf(probe, listing) }, left };
+): Pick<Discovered, "left" | "unreviewed"> & { readonly plan: Plan } {
+  if (plan.source === "file") return { plan, left: [], unreviewed: [] };
+  if (dryRun)
+    return { plan, left: ["without a plan, what is called depends on these lists"], unreviewed: [] };
+  if (!isAnswered(listing)) throw new NoReview(unanswered(listing));
+  const { calls, ...rest } = discoveredCalls(listing, allowed);
+  return {
+    plan: { ...plan, calls, probe: probe === undefined ? undefined : probeOf(probe, listing) },
+    ...rest,
+  };
 }
 
 function offered({ tools, prompts, resources }: Listing): string {
   const reading = tools.filter(isReadOnly).length;
-  return `the server lists ${tools.length} tools (${reading} say they only read), ${prompts.length} prompts, ${resources.length} resources`;
+  const say = reading === 1 ? "says it only reads" : "say they only read";
+  return `the server lists ${counted(tools.length, "tool")} (${reading} ${say}), ${counted(prompts.length, "prompt")}, ${counted(resources.length, "resource")}`;
 }
 
 /** @throws NoReview for what the server does not call read-only, or what cannot be called without a plan */
@@ -163,10 +178,12 @@ function probeOf(name: string, listing: Listing): Plan["probe"] {
   if (tool === undefined) throw new NoReview(`the server lists no tool ${name} for --effect-probe`);
   if (!isReadOnly(tool))
     throw new NoReview(`the tool ${name} does not say that it only reads; a plan file can name it`);
-  const args = exampleObject(tool["inputSchema"]);
-  if (args === undefined)
-    throw new NoReview(`the arguments of ${name} cannot be made; a plan file can give them`);
-  return { method: "tools/call", target: name, arguments: args };
+  const args = objectExample(tool["inputSchema"]);
+  if (!("value" in args))
+    throw new NoReview(
+      `the arguments of ${name} cannot be made (${missingExample(args)}); a plan file can give them`,
+    );
+  return { method: "tools/call", target: name, arguments: args.value };
 }
 
 /** What the plan does not allow, for the record. */

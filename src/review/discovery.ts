@@ -5,9 +5,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { LIST_METHODS } from "../mcp/methods.ts";
 import { isObject, type Json, own } from "../mcp/parsed.ts";
-import { exampleObject } from "./example-value.ts";
+import { missingExample, objectExample } from "./example-value.ts";
 import type { Exchange } from "./exchange.ts";
 import type { PlannedCall } from "./plan.ts";
+import { isAway, replyWords } from "./replies.ts";
+import type { Unreviewed } from "./unreviewed.ts";
 
 const MAX_PAGES = 50;
 const MAX_ENTRIES = 1_000;
@@ -25,6 +27,8 @@ export interface Listing {
   readonly tools: readonly Json[];
   readonly prompts: readonly Json[];
   readonly resources: readonly Json[];
+  /** What it was asked for this, in order. */
+  readonly asked: readonly Exchange[];
 }
 
 /** The server cannot be reviewed at all. The message is one line for the operator. */
@@ -34,26 +38,70 @@ export class NoReview extends Error {
 
 const INFO_KEY = "io.modelcontextprotocol/serverInfo";
 
-/** Asks `server/discover` and the lists. @throws NoReview where nobody answers, or not without a credential */
-export async function survey(ask: Ask): Promise<Listing> {
+/**
+ * Asks `server/discover` and the lists.
+ * @param hasCredential whether one goes along
+ * @throws NoReview where nobody answers, or does not take the credential
+ */
+export async function survey(send: Ask, hasCredential = false): Promise<Listing> {
+  const asked: Exchange[] = [];
+  const ask: Ask = async (method, params) => {
+    const exchange = await send(method, params);
+    asked.push(exchange);
+    return exchange;
+  };
   const { received } = await ask("server/discover");
   if (received.kind === "none" && received.why !== "http") throw new NoReview(`no answer: ${received.words}`);
-  if (received.status === 401 || received.status === 403)
-    throw new NoReview(`HTTP ${received.status}: the endpoint wants a credential that it was not given`);
-  if (received.kind === "none") throw new NoReview(`${received.words}, so it is no MCP endpoint`);
+  // A policy may refuse to be asked for this, and allow the calls; that is an error and no bare status.
+  if (received.status === 401 || (received.status === 403 && received.kind === "none"))
+    throw new NoReview(`HTTP ${received.status}: ${credentialWords(received.status, hasCredential)}`);
+  if (received.kind === "none") {
+    const isServer = (received.status ?? 0) >= 500;
+    const words = isServer ? "so the server, or what is behind it, is away" : "so it is no MCP endpoint";
+    throw new NoReview(`${received.words}, ${words}`);
+  }
   const result = received.kind === "result" ? received.result : {};
   const meta = own(result, "_meta");
   const info = own(result, "serverInfo") ?? (isObject(meta) ? own(meta, INFO_KEY) : undefined);
   const about = isObject(info) ? info : {};
   const versions = own(result, "supportedVersions");
-  return {
+  const listing = {
     name: text(own(about, "name")),
     version: text(own(about, "version")),
     versions: Array.isArray(versions) ? versions.filter((one) => typeof one === "string") : [],
     tools: await list(ask, "tools/list"),
     prompts: await list(ask, "prompts/list"),
     resources: await list(ask, "resources/list"),
+    asked,
   };
+  if (asked.every(isAway)) throw new NoReview(unanswered(listing));
+  return listing;
+}
+
+function credentialWords(status: number, hasCredential: boolean): string {
+  if (!hasCredential) return "the endpoint wants a credential that it was not given";
+  return status === 401
+    ? "the credential that was given was not accepted"
+    : "the credential that was given is not enough";
+}
+
+/** Whether the server answered anything of what it was asked. */
+export const isAnswered = ({ asked }: Pick<Listing, "asked">): boolean =>
+  asked.some(({ received }) => received.kind === "result");
+
+/** Says of a server that answered nothing what came instead. */
+export function unanswered({ asked }: Pick<Listing, "asked">): string {
+  const words = [...new Set(asked.map(replyWords))].join("; ");
+  return `none of ${asked.length} requests for what the server has was answered: ${words}`;
+}
+
+/** Lists that could not be read, each with what came instead; a server need not have every list. */
+export function unreadLists({ asked }: Pick<Listing, "asked">): readonly string[] {
+  return asked
+    .filter(
+      ({ received }) => received.kind === "none" || (received.kind === "error" && received.code !== -32_601),
+    )
+    .map((exchange) => `${String(own(exchange.sent.message, "method"))}: ${replyWords(exchange)}`);
 }
 
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
@@ -102,6 +150,8 @@ export type Allowed = "nothing" | "read-only" | readonly string[];
 export interface Discovered {
   readonly calls: readonly PlannedCall[];
   readonly left: readonly string[];
+  /** What the operator named and cannot be called. */
+  readonly unreviewed: readonly Unreviewed[];
 }
 
 /** The calls that are allowed, in the order of the lists. Each may be carried out: that is what the word of the operator means. */
@@ -111,15 +161,21 @@ export function discoveredCalls(listing: Listing, allowed: Allowed): Discovered 
     left.push(
       "nothing was allowed to be called: --plan FILE, --allow read-only or --allow NAME,NAME allows it",
     );
-    return { calls: [], left };
+    return { calls: [], left, unreviewed: [] };
   }
   const calls: PlannedCall[] = [];
+  const unreviewed: Unreviewed[] = [];
   const add = (method: PlannedCall["method"], target: string, schema: unknown): void => {
-    const one = exampleObject(schema);
-    const other = exampleObject(schema, "other");
-    if (one === undefined)
-      left.push(`${target}: its arguments cannot be made from its schema, a plan file can give them`);
-    else calls.push(plannedCall(method, target, one, isDeepStrictEqual(one, other) ? undefined : other));
+    const one = objectExample(schema);
+    const made = objectExample(schema, "other");
+    if ("value" in one) {
+      const other = "value" in made && !isDeepStrictEqual(one.value, made.value) ? made.value : undefined;
+      calls.push(plannedCall(method, target, one.value, other));
+      return;
+    }
+    const words = `its arguments cannot be made from its schema (${missingExample(one)}), a plan file can give them`;
+    if (allowed === "read-only") left.push(`${target}: ${words}`);
+    else unreviewed.push({ name: target, words, exchanges: [] });
   };
   if (allowed === "read-only") {
     for (const tool of listing.tools.filter(isReadOnly)) {
@@ -135,10 +191,25 @@ export function discoveredCalls(listing: Listing, allowed: Allowed): Discovered 
       else if (listing.prompts.some((entry) => own(entry, "name") === name))
         add("prompts/get", name, promptSchema(listing, name));
       else if (listing.resources.some((entry) => own(entry, "uri") === name)) add("resources/read", name, {});
-      else left.push(`${name}: the server lists no tool, prompt or resource of this name`);
+      else unreviewed.push({ name, ...notListed(listing) });
     }
   }
-  return { calls: calls.map((call, index) => ({ ...call, otherTarget: neighbour(calls, index) })), left };
+  return {
+    calls: calls.map((call, index) => ({ ...call, otherTarget: neighbour(calls, index) })),
+    left,
+    unreviewed,
+  };
+}
+
+function notListed(listing: Listing): Omit<Unreviewed, "name"> {
+  const words = "the server lists no tool, prompt or resource of this name, so nothing was tried on it";
+  const unread = unreadLists(listing);
+  return {
+    words: unread.length === 0 ? words : `${words}; lists that could not be read: ${unread.join("; ")}`,
+    exchanges: listing.asked.filter((exchange) =>
+      [...LIST_METHODS.keys()].includes(String(own(exchange.sent.message, "method"))),
+    ),
+  };
 }
 
 /** The arguments of a prompt as a schema: all of them are texts. */

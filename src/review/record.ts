@@ -144,6 +144,21 @@ export const reviewRecord = z.strictObject({
     name: text().exactOptional().describe("What the server calls itself; nothing shows that it is true."),
     version: text().exactOptional(),
     protocolVersion: text().exactOptional().describe("What the review spoke with it."),
+    listed: z
+      .strictObject({
+        tools: z.array(
+          z.strictObject({
+            name: text(),
+            annotations: z
+              .record(z.string(), z.boolean())
+              .describe("Hints such as `readOnlyHint`, as the server gives them."),
+          }),
+        ),
+        prompts: z.array(text()).describe("Names."),
+        resources: z.array(text()).describe("URIs."),
+      })
+      .exactOptional()
+      .describe("What it lists, where there was no plan file."),
   }),
   counts: z
     .strictObject({

@@ -8,6 +8,7 @@ import type { Listing } from "./discovery.ts";
 import { type Exchange, isAsking, isToolError } from "./exchange.ts";
 import type { Plan, PlannedCall } from "./plan.ts";
 import type { RecordedCall, RecordedResult, ReviewRecord } from "./record.ts";
+import { recordedLists } from "./recorded-lists.ts";
 import type { Redaction } from "./redaction.ts";
 
 type Step = RecordedCall["map"][number];
@@ -90,10 +91,10 @@ function question(key: string, request: unknown, words: (text: string) => string
 
 /** One check on one call. */
 export function recordedResult(
-  check: Check,
+  check: Omit<Check, "run" | "completes">,
   call: string,
   finding: Finding,
-  { ours }: Redaction,
+  { found }: Redaction,
 ): RecordedResult {
   const { id, title, clause, advice } = check;
   return {
@@ -103,7 +104,7 @@ export function recordedResult(
     clause,
     advice,
     verdict: finding.verdict,
-    words: ours(finding.words),
+    words: found(finding.words),
     exchanges: finding.exchanges.map(({ number }) => number),
   };
 }
@@ -149,6 +150,7 @@ export function recordOf(
       ...(listing.name === undefined ? {} : { name: ours(listing.name) }),
       ...(listing.version === undefined ? {} : { version: ours(listing.version) }),
       ...(listing.versions.includes(MODERN_VERSION) ? { protocolVersion: MODERN_VERSION } : {}),
+      ...(plan.source === "discovery" ? { listed: recordedLists(listing, ours) } : {}),
     },
     counts: {
       pass: count("pass"),

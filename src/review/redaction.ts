@@ -22,6 +22,10 @@ const LONG = 6;
 const OF_THE_PROTOCOL: ReadonlySet<string> = new Set([
   ...["resultType", "supportedVersions", "capabilities", "serverInfo", "_meta", "ttlMs", "cacheScope"],
 ]);
+/** Characters of the longest text of a server in a finding. */
+const MAX_QUOTED = 200;
+/** A text as JSON writes it. */
+const QUOTED = /"(?:[^"\\]|\\.)*"/g;
 /** Characters of the longest text that is shown at all. */
 const MAX_TEXT = 16_384;
 const MAX_DEPTH = 12;
@@ -32,8 +36,10 @@ export interface Redaction {
   exchange(exchange: Exchange): RecordedExchange;
   /** A text that a server wrote. */
   words(text: string): string;
-  /** A text that the reviewer wrote, or the name of something. */
+  /** The name of something, or a word of the protocol, as a server wrote it. */
   ours(text: string): string;
+  /** What the reviewer wrote of what it found. Its own words stay; in quotation marks stands what a server wrote. */
+  found(text: string): string;
 }
 
 /** @param plan whose tokens, answers and arguments are looked for */
@@ -61,15 +67,24 @@ export function createRedaction(
   let long: (readonly [state: string, name: string])[] = [];
   let isSorted = true;
   const known = [...secrets].sort(([a], [b]) => b.length - a.length);
-  const replaced = (text: string, isOurs: boolean): string => {
+  const tokens = known.filter(([, instead]) => instead === "(token)");
+  /** States and tokens, which are no words of anybody. */
+  const withoutStates = (text: string): string => {
     if (text.length > MAX_TEXT) return `(text of ${text.length})`;
-    if (isOurs && text.startsWith(INVENTED)) return text;
     let shown = text;
     if (!isSorted) long = long.sort(([a], [b]) => b.length - a.length);
     isSorted = true;
     // States are many, and longer than most texts.
     if (text.length >= (long.at(-1)?.[0].length ?? Number.POSITIVE_INFINITY))
       for (const [value, name] of long) shown = shown.replaceAll(value, () => name);
+    for (const [secret, instead] of tokens)
+      if (secret.length >= LONG) shown = shown.replaceAll(secret, () => instead);
+    return shown;
+  };
+  const replaced = (text: string, isOurs: boolean): string => {
+    if (isOurs && text.startsWith(INVENTED) && text.length <= MAX_TEXT) return text;
+    let shown = withoutStates(text);
+    if (text.length > MAX_TEXT) return shown;
     for (const [secret, instead] of known) {
       if (secret.length >= LONG) shown = shown.replaceAll(secret, () => instead);
       else if (!isOurs && shown.includes(secret)) shown = shown.replace(wholeWord(secret), () => instead);
@@ -78,8 +93,15 @@ export function createRedaction(
   };
   /** What a server wrote. */
   const words = (text: string): string => replaced(text, false);
-  /** What the reviewer wrote, and what the protocol has words for. */
+  /** Names, and what the protocol has words for. */
   const ours = (text: string): string => replaced(text, true);
+  const found = (text: string): string =>
+    withoutStates(
+      text.replaceAll(QUOTED, (inQuotes) => {
+        const shown = words(unquoted(inQuotes));
+        return JSON.stringify(shown.length > MAX_QUOTED ? `${shown.slice(0, MAX_QUOTED)}…` : shown);
+      }),
+    );
 
   const state = (value: unknown): string => {
     if (value === undefined || value === null) return String(value ?? "(none)");
@@ -107,6 +129,8 @@ export function createRedaction(
           if (name === "requestState") return [name, state(value)];
           if (name === "inputResponses") return [name, answers(value)];
           if (name === "arguments") return [name, showArguments ? inWords(value, ours) : shape(value, ours)];
+          // Names of targets stand in the plan, and what the reviewer says of itself is its own.
+          if (["name", "uri", "_meta"].includes(name)) return [name, inWords(value, withoutStates)];
           return [name, inWords(value, ours)];
         }),
       ),
@@ -163,16 +187,17 @@ export function createRedaction(
   return {
     words,
     ours,
+    found,
     exchange({ number, label, sent, received: given, at, ms }) {
       // What was sent first: a state that is only known from there is then found in the answer too.
       const message = sentMessage(sent.message);
       return {
         number,
-        label: ours(label),
+        label,
         caller: sent.caller,
         at: new Date(at).toISOString(),
         ms,
-        sent: { headers: sentHeaders(sent.headers, showArguments, ours), message: { ...message } },
+        sent: { headers: sentHeaders(sent.headers, showArguments, withoutStates), message: { ...message } },
         received: received(given),
       };
     },
@@ -180,6 +205,15 @@ export function createRedaction(
 }
 
 type Words = (text: string) => string;
+
+/** What stands in quotation marks as JSON writes it; what JSON would not write so is left as it is. */
+function unquoted(text: string): string {
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return text.slice(1, -1);
+  }
+}
 
 /** A value with each text in it changed, and each name. */
 function inWords(value: unknown, words: Words, names: Words = words, depth = 0): unknown {

@@ -12,8 +12,10 @@ import type { Plan, PlannedCall } from "./plan.ts";
 import type { RecordedResult, ReviewRecord } from "./record.ts";
 import { recordedCall, recordedResult, recordOf } from "./recording.ts";
 import { createRedaction } from "./redaction.ts";
+import { replyWords } from "./replies.ts";
 import { CAPABILITIES, writeRequest } from "./requests.ts";
 import { askedIn, createSession, MAX_ROUNDS, type SessionOptions } from "./session.ts";
+import { REVIEWABLE, type Unreviewed } from "./unreviewed.ts";
 import type { Wire } from "./wire.ts";
 
 /** Told while it goes on. */
@@ -42,6 +44,8 @@ export interface ReviewOptions {
   readonly showArguments: boolean;
   /** What was not allowed, a sentence each. */
   readonly forbidden: readonly string[];
+  /** What was named and is no part of the plan, since it cannot be called. */
+  readonly unreviewed?: readonly Unreviewed[];
   readonly watcher: Watcher;
 }
 
@@ -59,7 +63,7 @@ export async function review(options: ReviewOptions): Promise<Reviewed> {
   const { plan, checks, clock, signal, watcher } = options;
   const startedAt = clock.now();
   const mapped = new Map<PlannedCall, readonly Exchange[]>();
-  const found: { readonly check: Check; readonly call: PlannedCall; readonly finding: Finding }[] = [];
+  const found: { readonly check: Named; readonly call: string; readonly finding: Finding }[] = [];
   const redaction = createRedaction(plan, options.showArguments || plan.source === "discovery");
   const total = plan.calls.length * checks.length;
   let fault: unknown;
@@ -70,10 +74,12 @@ export async function review(options: ReviewOptions): Promise<Reviewed> {
       ? "the review was stopped before this was tried"
       : "the review broke off before this was tried";
   };
-  const tell = (check: Check, call: PlannedCall, finding: Finding): void => {
+  const tell = (check: Named, call: string, finding: Finding): void => {
     found.push({ check, call, finding });
-    watcher.found(recordedResult(check, call.name, finding, redaction));
+    watcher.found(recordedResult(check, call, finding, redaction));
   };
+  for (const { name, words, exchanges } of options.unreviewed ?? [])
+    tell(REVIEWABLE, name, { verdict: "inconclusive", words, exchanges });
   let position = 0;
   for (const call of plan.calls) {
     const map: Exchange[] = [];
@@ -85,34 +91,48 @@ export async function review(options: ReviewOptions): Promise<Reviewed> {
       why = await mapTrip(createSession({ ...base, label: "map" }), map).catch(stop);
     }
     const asks = map[0] !== undefined && isAsking(map[0]);
-    if (!asks && plan.source === "discovery" && ended === undefined && why === undefined) {
-      watcher.note(`${call.name}: asks for nothing, so there is nothing to review`);
+    const [first] = map;
+    if (!asks && plan.source === "discovery" && ended === undefined) {
+      if (why === undefined && first !== undefined && isDone(first))
+        watcher.note(`${call.name}: asks for nothing, so there is nothing to review`);
+      else
+        tell(REVIEWABLE, call.name, {
+          verdict: "inconclusive",
+          words: why ?? noQuestion(map),
+          exchanges: map,
+        });
       position += checks.length;
       continue;
     }
     for (const check of checks) {
       position += 1;
       if (ended !== undefined || !asks) {
-        const words = ended ?? why ?? "the first call did not end in a question, so nothing was tried";
-        tell(check, call, { verdict: "inconclusive", words, exchanges: map.slice(0, 1) });
+        const words = ended ?? why ?? noQuestion(map);
+        tell(check, call.name, { verdict: "inconclusive", words, exchanges: map.slice(0, 1) });
         continue;
       }
       watcher.checking({ check: check.id, title: check.title, call: call.name }, position, total);
       const finding = await tryCheck(check, createSession({ ...base, label: check.id })).catch(stop);
-      tell(check, call, finding ?? { verdict: "inconclusive", words: ended ?? "", exchanges: [] });
+      tell(check, call.name, finding ?? { verdict: "inconclusive", words: ended ?? "", exchanges: [] });
     }
   }
   // In the order in which they were sent, so that every state has its name before it comes back.
   const exchanges = options.wire.exchanges.toSorted((a, b) => a.number - b.number).map(redaction.exchange);
   const calls = [...mapped].map(([call, map]) => recordedCall(call, map, redaction));
-  const results = found.map(({ check, call, finding }) =>
-    recordedResult(check, call.name, finding, redaction),
-  );
+  const results = found.map(({ check, call, finding }) => recordedResult(check, call, finding, redaction));
   const { listing, version, forbidden } = options;
   const times = { startedAt, endedAt: clock.now() };
   const about = { plan, listing, version, forbidden, ...times };
   const record = recordOf(about, { calls, results, exchanges }, redaction);
   return { record, stopped: signal.aborted, fault };
+}
+
+type Named = Omit<Check, "run" | "completes">;
+
+/** What the first call came to, where that is no question. */
+function noQuestion([first]: readonly Exchange[]): string {
+  const came = first === undefined ? "nothing" : replyWords(first);
+  return `the first call did not end in a question, so nothing was tried; it came to ${came}`;
 }
 
 /** @throws what is neither a finding nor a reason for none */

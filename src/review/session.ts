@@ -5,6 +5,7 @@ import { type Asked, type Caller, type Change, Inconclusive, NotAllowed, type Se
 import { type Exchange, isAsking, isDone } from "./exchange.ts";
 import { checkPermitted, type Permit, permitsOf, targetMember } from "./permits.ts";
 import type { PlannedCall } from "./plan.ts";
+import { replyWords } from "./replies.ts";
 import { CAPABILITIES, writeRequest } from "./requests.ts";
 import type { Wire } from "./wire.ts";
 
@@ -99,7 +100,10 @@ export function createSession(options: SessionOptions): Session {
       const exchange = await first(change);
       const asked = askedIn(exchange, 1);
       if (asked === undefined)
-        throw new Inconclusive("the first call did not end in input_required", [exchange]);
+        throw new Inconclusive(
+          `the first call did not end in input_required, it came to ${replyWords(exchange)}`,
+          [exchange],
+        );
       return asked;
     },
     next: (asked, reply) => askedIn(reply, asked.round + 1),
@@ -155,12 +159,15 @@ const UNHEARD: ReadonlyMap<number, string> = new Map([
 /** @throws Inconclusive for a refusal that would be taken for one of what was tried */
 function heard(exchange: Exchange): Exchange {
   const { sent, received } = exchange;
+  const said = received.kind === "error" ? `: ${replyWords(exchange)}` : "";
   if (received.status === 401 && sent.caller !== "nobody")
-    throw new Inconclusive(`the credential of the ${sent.caller} principal is not accepted (HTTP 401)`, [
-      exchange,
-    ]);
+    throw new Inconclusive(
+      `the credential of the ${sent.caller} principal is not accepted (HTTP 401)${said}`,
+      [exchange],
+    );
   const why = UNHEARD.get(received.status ?? 0);
-  if (why !== undefined) throw new Inconclusive(`the server ${why} (HTTP ${received.status})`, [exchange]);
+  if (why !== undefined)
+    throw new Inconclusive(`the server ${why} (HTTP ${received.status})${said}`, [exchange]);
   return exchange;
 }
 

@@ -131,7 +131,8 @@ t.test("without a plan it lists, and calls what --allow names", async (t) => {
   const one = await run("--allow", "transfer,none-such", "--effect-probe", "balance");
   t.ok(server.effects.length > 0);
   t.ok(server.effects.every(({ target }) => target === "transfer"));
-  t.match(one.err, /none-such: the server lists no tool/);
+  t.equal(one.code, 3);
+  t.match(one.err, /\(none-such\): the server lists no tool/);
   t.equal(
     (await run("--allow", "transfer", "--effect-probe", "refund")).code,
     69,

@@ -20,14 +20,16 @@ export const SAID = {
 
 /** How it ends, for the top of a report. */
 export interface Conclusion {
-  readonly verdict: "fail" | "inconclusive" | "pass";
+  /** `warn`: nothing failed, but rules that are a MUST could not be told for certain. */
+  readonly verdict: "fail" | "inconclusive" | "warn" | "pass";
   readonly title: string;
   readonly words: string;
   /** Whether any check came to a result at all. */
   readonly established: boolean;
 }
 
-const counted = (count: number, one: string, many = `${one}s`): string =>
+/** A count with its word. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;
 
 /** The verdict on the whole: one failure fails it, and nothing that was not established counts as a pass. */
@@ -40,6 +42,8 @@ export function conclusionOf({ results }: ReviewRecord): Conclusion {
     ...(none > 0 ? [`${none} did not apply or were not allowed`] : []),
     ...(warn > 0 ? [`${counted(warn, "warning")}`] : []),
   ];
+  const untold = results.filter(isUntold).length;
+  if (untold > 0) open.push(`${counted(untold, "MUST rule")} could not be told`);
   const rest = open.length === 0 ? "" : `; ${open.join(", ")}`;
   if (fail > 0)
     return {
@@ -57,8 +61,19 @@ export function conclusionOf({ results }: ReviewRecord): Conclusion {
     };
   const words = `None of ${tried} failed${rest}.`;
   if (inconclusive > 0) return { verdict: "inconclusive", title: "Incomplete", words, established: true };
+  if (untold > 0)
+    return {
+      verdict: "warn",
+      title: `Passed, ${counted(untold, "MUST rule")} could not be told`,
+      words,
+      established: true,
+    };
   return { verdict: "pass", title: "Passed", words, established: true };
 }
+
+/** A warning about a rule that is a MUST: nobody could tell from outside whether it held. */
+const isUntold = ({ verdict, clause }: Pick<RecordedResult, "verdict" | "clause">): boolean =>
+  verdict === "warn" && clause.level === "MUST";
 
 /** Results in the order of reports, those of one verdict as they ran. */
 export function grouped<Result extends Pick<RecordedResult, "verdict">>(
@@ -105,17 +120,19 @@ export const UNCHECKED = "No check was tried on what follows: it asked for nothi
 
 /** Why something was not tried, and all that was not tried for this reason. */
 export interface Untried<Result> {
-  readonly verdict: "inconclusive" | "not_applicable";
+  readonly verdict: "inconclusive" | "warn" | "not_applicable";
   readonly words: string;
   readonly results: readonly Result[];
 }
 
-/** What the reviewer cannot vouch for, by reason; inconclusive ones first. */
-export function untriedOf<Result extends Pick<RecordedResult, "verdict" | "words">>(
+/** What the reviewer cannot vouch for, by reason; inconclusive ones first, then warnings about a MUST. */
+export function untriedOf<Result extends Pick<RecordedResult, "verdict" | "words" | "clause">>(
   results: readonly Result[],
 ): readonly Untried<Result>[] {
-  return (["inconclusive", "not_applicable"] as const).flatMap((verdict) => {
-    const those = results.filter((result) => result.verdict === verdict);
+  return (["inconclusive", "warn", "not_applicable"] as const).flatMap((verdict) => {
+    const those = results.filter(
+      (result) => result.verdict === verdict && (verdict !== "warn" || isUntold(result)),
+    );
     return [...Map.groupBy(those, ({ words }) => words)].map(([words, results]) => ({
       ...{ verdict, words, results },
     }));

@@ -36,6 +36,7 @@ code, pre { font-family: var(--mono); font-size: 0.85em; }
 .sign { display: inline-block; min-width: 1.2em; }
 .conclusion.pass { color: var(--good); background: var(--good-ground); }
 .conclusion.fail { color: var(--bad); background: var(--bad-ground); }
+.conclusion.warn { color: var(--waits); background: var(--open-ground); }
 .conclusion.inconclusive { color: var(--open); background: var(--open-ground); }
 .counts { display: grid; grid-template-columns: repeat(5, 1fr); gap: 0.6rem; list-style: none; padding: 0; margin: 0.8rem 0 1.6rem; }
 .counts li { border: 1px solid var(--line); border-top: 4px solid currentColor; border-radius: 6px; padding: 0.4rem 0.8rem 0.5rem; }

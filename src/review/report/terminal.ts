@@ -1,6 +1,6 @@
 /** The report on a terminal or in a log: the conclusion, what could not be tried and why, then results by verdict, failures first. Pure. */
 import type { Verdict } from "../check.ts";
-import type { RecordedResult, ReviewRecord } from "../record.ts";
+import type { RecordedExchange, RecordedResult, ReviewRecord } from "../record.ts";
 import {
   conclusionOf,
   type Find,
@@ -15,7 +15,7 @@ import {
   uncheckedOf,
   untriedOf,
 } from "./findings.ts";
-import { shown, wrapped } from "./text.ts";
+import { MAX_NAME, shown, wrapped } from "./text.ts";
 
 /** How it is drawn. */
 export interface TerminalStyle {
@@ -61,6 +61,7 @@ export function terminalReport(record: ReviewRecord, style: TerminalStyle): stri
   const verdict = `${SAID[conclusion.verdict].sign} ${conclusion.title.toUpperCase()}`;
   lines.push("", paint(paint(verdict, conclusion.verdict), "bold"));
   lines.push(...indented(conclusion.words, 2, columns));
+  lines.push(...listedLines(record, columns, paint));
   lines.push(...untriedLines(record, columns, paint));
   const find = finderOf(record);
   for (const { verdict, results } of grouped(record.results)) {
@@ -76,6 +77,39 @@ export function terminalReport(record: ReviewRecord, style: TerminalStyle): stri
 }
 
 type Paint = ReturnType<typeof painter>;
+
+/** What could be named, where nothing was. */
+function listedLines({ server, calls }: ReviewRecord, columns: number, paint: Paint): string[] {
+  const { listed } = server;
+  if (listed === undefined || calls.length > 0) return [];
+  const tools = listed.tools.map(({ name, annotations }) => {
+    const hints = Object.entries(annotations).map(([hint, value]) => `${shown(hint, MAX_NAME)}: ${value}`);
+    return `tool ${shown(name, MAX_NAME)}${hints.length === 0 ? "" : ` (${hints.join(", ")})`}`;
+  });
+  const all = [
+    ...tools,
+    ...listed.prompts.map((name) => `prompt ${shown(name, MAX_NAME)}`),
+    ...listed.resources.map((uri) => `resource ${shown(uri, MAX_NAME)}`),
+  ];
+  if (all.length === 0) return [];
+  const heading = paint("What the server lists, in its own words", "bold");
+  return ["", heading, ...all.flatMap((line) => indented(line, 2, columns))];
+}
+
+type Run = [first: number, last: number, words: string];
+
+/** Exchanges one after the other that went alike stand in one line. */
+function runsOf(exchanges: readonly RecordedExchange[]): readonly Run[] {
+  const runs: Run[] = [];
+  for (const exchange of exchanges) {
+    const { number } = exchange;
+    const words = `${sentWords(exchange)} → ${receivedWords(exchange)}`;
+    const run = runs.at(-1);
+    if (run !== undefined && run[1] + 1 === number && run[2] === words) run[1] = number;
+    else runs.push([number, number, words]);
+  }
+  return runs;
+}
 
 /** Here and not only below, since nobody can vouch for what was not tried. */
 function untriedLines(record: ReviewRecord, columns: number, paint: Paint): string[] {
@@ -119,8 +153,8 @@ function passLines(results: Same, _: Find, columns: number, paint: Paint): strin
 function resultLines(results: Same, find: Find, columns: number, paint: Paint): string[] {
   const [result] = results;
   const { verdict, clause, advice } = result;
-  const exchanges = find(results.length === 1 ? result.exchanges : []).map(
-    (exchange) => `#${exchange.number} ${sentWords(exchange)} → ${receivedWords(exchange)}`,
+  const exchanges = runsOf(find(results.length === 1 ? result.exchanges : [])).map(
+    ([first, last, words]) => `#${first}${last === first ? "" : `–#${last}`} ${words}`,
   );
   return [
     `  ${mark(verdict, paint)} ${paint(`${result.check}: ${shown(result.title)}`, "bold")} (${placesOf(results)})`,

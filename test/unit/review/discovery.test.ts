@@ -1,5 +1,13 @@
 import t from "tap";
-import { type Ask, discoveredCalls, type Listing, NoReview, survey } from "../../../src/review/discovery.ts";
+import {
+  type Ask,
+  discoveredCalls,
+  isAnswered,
+  type Listing,
+  NoReview,
+  survey,
+  unreadLists,
+} from "../../../src/review/discovery.ts";
 import type { Exchange, Received } from "../../../src/review/exchange.ts";
 
 const HEAD = { status: 200, headers: {} };
@@ -23,7 +31,7 @@ function asking(answers: Record<string, unknown>): { readonly ask: Ask; readonly
         : result === undefined
           ? { kind: "error", ...HEAD, code: -32601, message: "?", data: undefined }
           : { kind: "result", ...HEAD, resultType: "complete", result };
-    const sent = { caller: "first", headers: {}, message: {} } as const;
+    const sent = { caller: "first", headers: {}, message: { method } } as const;
     return { number: asked.length, label: "", sent, received, at: 0, ms: 0 } satisfies Exchange;
   };
   return { ask, asked };
@@ -49,6 +57,7 @@ const listing = {
   tools: TOOLS,
   prompts: [{ name: "briefing", arguments: [{ name: "topic", required: true }, { name: "style" }] }],
   resources: [{ uri: "note://ledger" }],
+  asked: [],
 } as unknown as Listing;
 
 t.test("what a server says of itself, page by page", async (t) => {
@@ -80,6 +89,34 @@ t.test("no endpoint, no review", async (t) => {
   for (const status of [401, 403, 404, 500])
     await t.rejects(survey(asking({ "server/discover": status }).ask), NoReview);
   await t.resolves(survey(asking({}).ask), "a policy may forbid to discover");
+  await t.rejects(survey(asking({ "server/discover": 401 }).ask, true), /was not accepted/);
+  await t.rejects(survey(asking({ "server/discover": 401 }).ask), /was not given/);
+});
+
+t.test("a server that answers nothing is not one without tools", async (t) => {
+  const away: Ask = async (method) => ({
+    number: 1,
+    label: "",
+    sent: { caller: "first", headers: {}, message: { method } },
+    received: {
+      kind: "error",
+      status: 502,
+      headers: {},
+      code: -32603,
+      message: "upstream away",
+      data: undefined,
+    },
+    at: 0,
+    ms: 0,
+  });
+  await t.rejects(survey(away), /none of 4 requests .* error -32603 \(HTTP 502\): "upstream away"/);
+  const one = asking({ "server/discover": {}, "tools/list": 500 });
+  const listing = await survey(one.ask);
+  t.ok(isAnswered(listing), "its neighbour answers one of them");
+  t.strictSame(unreadLists(listing), ["tools/list: HTTP 500 without a JSON-RPC response"]);
+  const missing = discoveredCalls(listing, ["transfer"]).unreviewed;
+  t.match(missing, [{ words: /could not be read: tools\/list: HTTP 500/ }]);
+  t.equal(missing[0]?.exchanges.length, 3);
 });
 
 t.test("nothing is called without a word", async (t) => {
@@ -98,15 +135,19 @@ t.test("read-only: tools that say so, with arguments from their schemas", async 
     otherTarget: { target: "balance" },
   });
   t.equal(calls[0]?.otherArguments, undefined);
-  t.match(left, [/odd: its arguments cannot be made/, /tools that do not say they only read: 1/]);
+  t.match(left, [
+    /odd: its arguments cannot be made from its schema \(property "code" has "pattern"/,
+    /tools that do not say they only read: 1/,
+  ]);
 });
 
 t.test("names: those and no others", async (t) => {
-  const { calls, left } = discoveredCalls(listing, [
+  const { calls, left, unreviewed } = discoveredCalls(listing, [
     "transfer",
     "briefing",
     "note://ledger",
     "Balance",
+    "odd",
     "transfer",
   ]);
   t.match(
@@ -118,5 +159,9 @@ t.test("names: those and no others", async (t) => {
     ],
   );
   t.equal(calls.length, 3);
-  t.match(left, [/Balance: the server lists no/]);
+  t.strictSame(left, []);
+  t.match(unreviewed, [
+    { name: "Balance", words: /the server lists no/, exchanges: [] },
+    { name: "odd", words: /"pattern"/ },
+  ]);
 });

@@ -121,6 +121,21 @@ t.test("short values hit no words of the protocol", async (t) => {
   t.match(received, { message: "(argument) forms, 17 of (argument)" });
 });
 
+t.test("the reviewer's own words stay, what it quotes of a server does not", async (t) => {
+  const own = plannedCall({ arguments: { to: "review", via: "retry of round 1", from: 'a "b"' } });
+  const redaction = createRedaction({ ...plan, calls: [own] }, false);
+  t.equal(redaction.found("a review of retry of round 1"), "a review of retry of round 1");
+  t.equal(redaction.found(`came to "no review for ${TOKEN}"`), 'came to "no (argument) for (token)"');
+  t.equal(redaction.found(`quotes ${JSON.stringify('a "b" here')}`), 'quotes "(argument) here"');
+  t.equal(redaction.found(`bare ${TOKEN}`), "bare (token)");
+  const shown = redaction.exchange({
+    ...exchange({ kind: "error", message: "for review" } as never),
+    label: "map: retry of round 1",
+  });
+  t.equal(shown.label, "map: retry of round 1");
+  t.match(shown.received, { message: "for (argument)" });
+});
+
 t.test("odd states and long texts do no harm", async (t) => {
   const redaction = createRedaction(plan, false);
   redaction.exchange(exchange({}, { requestState: "" }));

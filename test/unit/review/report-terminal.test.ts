@@ -46,9 +46,33 @@ t.test("the conclusion: nothing that was not established is a pass", async (t) =
   t.equal(titles(RECORD), "Failed");
   t.equal(titles(only("pass", "inconclusive", "warn", "not_applicable")), "Incomplete");
   t.equal(titles(only("pass", "warn", "not_applicable")), "Passed");
+  const must = only("pass", "warn");
+  const untold = {
+    ...must,
+    results: must.results.map((one) => ({ ...one, clause: { ...one.clause, level: "MUST" as const } })),
+  };
+  t.match(conclusionOf(untold), { verdict: "warn", title: "Passed, 1 MUST rule could not be told" });
+  const [before = "", after = ""] = terminalReport(untold, PLAIN).split("Warnings (1)");
+  t.match(before, /! PASSED, 1 MUST RULE COULD NOT BE TOLD/);
+  t.match(before, /Not established, and why\n {2}! warn\n/);
+  t.match(after, /! PASSED, 1 MUST RULE COULD NOT BE TOLD: /);
   t.equal(titles(only("not_applicable")), "Nothing established");
   t.equal(titles(only("inconclusive", "not_applicable")), "Nothing established");
   t.equal(titles({ ...RECORD, calls: [], results: [] }), "Nothing established");
+});
+
+t.test("exchanges that went alike stand in one line", async (t) => {
+  const [exchange] = RECORD.exchanges;
+  const [result] = RECORD.results;
+  if (exchange === undefined || result === undefined) return void t.fail();
+  const exchanges = [1, 2, 3, 5, 6].map((number) => ({ ...exchange, number }));
+  const report = terminalReport(
+    { ...RECORD, exchanges, results: [{ ...result, verdict: "fail", exchanges: [1, 2, 3, 5, 6] }] },
+    PLAIN,
+  );
+  t.match(report, /^ {6}#1–#3 tools\/call/m);
+  t.match(report, /^ {6}#5–#6 tools\/call/m);
+  t.notMatch(report, /#2 /);
 });
 
 t.test("calls that no check was tried on are told before what failed", async (t) => {

@@ -25,7 +25,15 @@ async function run(
     ...change,
   };
   const ids: number[] = [];
-  const listing = { name: "s", version: undefined, versions: [], tools: [], prompts: [], resources: [] };
+  const listing = {
+    name: "s",
+    version: undefined,
+    versions: [],
+    tools: [],
+    prompts: [],
+    resources: [],
+    asked: [],
+  };
   const silent = { checking: () => undefined, found: () => undefined, note: () => undefined };
   const reviewed = await review({
     ...{ plan, checks, listing, clock: CLOCK, signal: controller.signal, version: "1", showArguments: false },

@@ -104,6 +104,8 @@ export class Output {
    */
   redirect(file: number): void {
     if (this.#closed) return void close(file, () => undefined);
+    // What only waits for company was written before.
+    if (this.#batch.length === 0 && this.#waiting.length > 0) this.#next();
     if (this.#nextFile !== undefined) close(this.#nextFile, () => undefined);
     this.#nextFile = file;
     if (this.#batch.length === 0) this.#move();

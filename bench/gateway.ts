@@ -24,7 +24,7 @@ interface Size {
   /** Round trips whose states are made ahead for one sample of retries. */
   readonly states: number;
 }
-const FULL: Size = { warmUpMs: 8_000, sampleMs: 2_000, pairs: 7, states: 4_000 };
+const FULL: Size = { warmUpMs: 7_000, sampleMs: 2_000, pairs: 5, states: 4_000 };
 const QUICK: Size = { warmUpMs: 150, sampleMs: 150, pairs: 3, states: 100 };
 
 const WITH_REDIS = "sealgate, Redis";

@@ -11,7 +11,7 @@ import { Setup, YARDSTICK } from "./setup.ts";
 const RATE = 1_000;
 const CONNECTIONS = 64;
 const DIRECT = "no proxy";
-const FULL = { warmUpMs: 10_000, sampleMs: 4_000, pairs: 9 };
+const FULL = { warmUpMs: 7_000, sampleMs: 3_000, pairs: 5 };
 const QUICK = { warmUpMs: 200, sampleMs: 200, pairs: 3 };
 
 interface Way {

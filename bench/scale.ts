@@ -5,7 +5,7 @@ import type { Row } from "./record.ts";
 import { type Caller, callerAt, firstRound, plainCall, secondRound } from "./requests.ts";
 import { Setup } from "./setup.ts";
 
-const FULL = { warmUpMs: 8_000, sampleMs: 2_000, pairs: 7 };
+const FULL = { warmUpMs: 7_000, sampleMs: 2_000, pairs: 5 };
 const QUICK = { warmUpMs: 200, sampleMs: 100, pairs: 3 };
 type Size = typeof FULL;
 

@@ -3,19 +3,21 @@
  * is in the record, and what was not is inconclusive there.
  */
 
+import { PlanMisfit, unaskedIn } from "./answering.ts";
 import { type Check, type Finding, Inconclusive, NotAllowed, type Session } from "./check.ts";
 import { type Listing, listedOf } from "./discovery.ts";
 import { type Exchange, isAsking, isDone } from "./exchange.ts";
 import type { Clock } from "./pace.ts";
 import { checkPermitted } from "./permits.ts";
 import type { Plan, PlannedCall } from "./plan.ts";
+import { createProbe, type Look, unsettled, withLooks } from "./probe.ts";
 import type { RecordedResult, ReviewRecord } from "./record.ts";
 import { recordedCall, recordedResult, recordOf } from "./recording.ts";
 import { createRedaction } from "./redaction.ts";
 import { replyWords } from "./replies.ts";
 import { CAPABILITIES, writeRequest } from "./requests.ts";
 import { askedIn, createSession, MAX_ROUNDS, type SessionOptions } from "./session.ts";
-import { REVIEWABLE, type Unreviewed } from "./unreviewed.ts";
+import { FITTING, REVIEWABLE, type Unreviewed } from "./unreviewed.ts";
 import type { Wire } from "./wire.ts";
 
 /** Told while it goes on. */
@@ -63,7 +65,14 @@ export async function review(options: ReviewOptions): Promise<Reviewed> {
   const { plan, checks, clock, signal, watcher } = options;
   const startedAt = clock.now();
   const mapped = new Map<PlannedCall, readonly Exchange[]>();
-  const found: { readonly check: Named; readonly call: string; readonly finding: Finding }[] = [];
+  const found: {
+    readonly check: Named;
+    readonly call: string;
+    readonly finding: Finding;
+    readonly isProbed: boolean;
+  }[] = [];
+  const { probe: planned } = plan;
+  const probe = planned === undefined ? undefined : createProbe(() => sendProbe(options, planned));
   const redaction = createRedaction(plan, options.showArguments || plan.source === "discovery");
   const total = plan.calls.length * checks.length;
   let fault: unknown;
@@ -74,8 +83,8 @@ export async function review(options: ReviewOptions): Promise<Reviewed> {
       ? "the review was stopped before this was tried"
       : "the review broke off before this was tried";
   };
-  const tell = (check: Named, call: string, finding: Finding): void => {
-    found.push({ check, call, finding });
+  const tell = (check: Named, call: string, finding: Finding, isProbed = false): void => {
+    found.push({ check, call, finding, isProbed });
     watcher.found(recordedResult(check, call, finding, redaction));
   };
   for (const { name, words, exchanges } of options.unreviewed ?? [])
@@ -86,9 +95,21 @@ export async function review(options: ReviewOptions): Promise<Reviewed> {
     mapped.set(call, map);
     const base = { ...sessionBase(options, call), mapped: map };
     let why: string | undefined;
+    let misfit: PlanMisfit | undefined;
     if (ended === undefined) {
       watcher.note(`${call.name}: mapping the round trip`);
-      why = await mapTrip(createSession({ ...base, label: "map" }), map).catch(stop);
+      why = await mapTrip(createSession({ ...base, label: "map" }), map).catch((error: unknown) => {
+        if (!(error instanceof PlanMisfit)) return stop(error);
+        misfit = error;
+        return undefined;
+      });
+      misfit ??= unaskedIn(call, map);
+    }
+    // With a plan that does not fit, whatever came of a check would be laid to the server.
+    if (misfit !== undefined) {
+      tell(FITTING, call.name, { verdict: "inconclusive", words: misfit.message, exchanges: map });
+      position += checks.length;
+      continue;
     }
     const asks = map[0] !== undefined && isAsking(map[0]);
     const [first] = map;
@@ -112,14 +133,22 @@ export async function review(options: ReviewOptions): Promise<Reviewed> {
         continue;
       }
       watcher.checking({ check: check.id, title: check.title, call: call.name }, position, total);
-      const finding = await tryCheck(check, createSession({ ...base, label: check.id })).catch(stop);
-      tell(check, call.name, finding ?? { verdict: "inconclusive", words: ended ?? "", exchanges: [] });
+      const watch = probe?.watch();
+      const session = createSession({ ...base, label: check.id, probe: watch && (() => watch.take()) });
+      const finding = await tryCheck(check, session).catch(stop);
+      const looks = watch?.exchanges ?? [];
+      const told = finding ?? { verdict: "inconclusive" as const, words: ended ?? "", exchanges: [] };
+      tell(check, call.name, withLooks(told, looks), looks.length > 0);
     }
   }
   // In the order in which they were sent, so that every state has its name before it comes back.
   const exchanges = options.wire.exchanges.toSorted((a, b) => a.number - b.number).map(redaction.exchange);
   const calls = [...mapped].map(([call, map]) => recordedCall(call, map, redaction));
-  const results = found.map(({ check, call, finding }) => recordedResult(check, call, finding, redaction));
+  const isRestless = probe?.isRestless() === true;
+  if (isRestless) watcher.note("the effect probe changed by itself: what was found with it does not hold");
+  const results = found.map(({ check, call, finding, isProbed }) =>
+    recordedResult(check, call, isRestless && isProbed ? unsettled(finding) : finding, redaction),
+  );
   const { listing, version, forbidden } = options;
   const times = { startedAt, endedAt: clock.now() };
   const about = { plan, listing, version, forbidden, ...times };
@@ -167,7 +196,7 @@ async function mapTrip(session: Session, map: Exchange[]): Promise<string | unde
     }
   } catch (error) {
     if (error instanceof NotAllowed) return error.message;
-    if (!(error instanceof Inconclusive)) throw error;
+    if (!(error instanceof Inconclusive) || error instanceof PlanMisfit) throw error;
     map.push(...error.exchanges.filter((exchange) => !map.includes(exchange)));
     return error.message;
   }
@@ -176,7 +205,7 @@ async function mapTrip(session: Session, map: Exchange[]): Promise<string | unde
 
 function sessionBase(options: ReviewOptions, call: PlannedCall): Omit<SessionOptions, "label" | "mapped"> {
   const { plan, wire, version, nextId, clock, signal, listing } = options;
-  const { probe, hasSecond } = plan;
+  const { hasSecond } = plan;
   return {
     wire,
     call,
@@ -184,7 +213,6 @@ function sessionBase(options: ReviewOptions, call: PlannedCall): Omit<SessionOpt
     version,
     nextId,
     listed: listedOf(listing, call),
-    probe: probe === undefined ? undefined : () => sendProbe(options, probe),
     wait: async (ms) => {
       if (ms > plan.limits.waitMs) return false;
       await clock.sleep(ms, signal);
@@ -196,7 +224,7 @@ function sessionBase(options: ReviewOptions, call: PlannedCall): Omit<SessionOpt
 async function sendProbe(
   { wire, version, nextId, listing }: ReviewOptions,
   probe: NonNullable<Plan["probe"]>,
-): Promise<string> {
+): Promise<Look> {
   const { method, target, arguments: args } = probe;
   const params = method === "resources/read" ? { uri: target } : { name: target, arguments: args };
   const written = writeRequest(nextId(), method, params, {
@@ -208,7 +236,7 @@ async function sendProbe(
   const exchange = await wire.send({ label: "effect probe", caller: "first", ...written });
   if (exchange.received.kind !== "result" || !isDone(exchange))
     throw new Inconclusive("the effect probe did not come to a result", [exchange]);
-  return sorted({ ...exchange.received.result, _meta: null });
+  return { said: sorted({ ...exchange.received.result, _meta: null }), exchange };
 }
 
 /** A text that is the same for the same JSON, in whatever order its members stand. */

@@ -23,3 +23,11 @@ export const REVIEWABLE: Omit<Check, "run" | "completes"> = {
   advice:
     "Look for the name in the server's lists, and give the arguments or the rights that it wants in a plan.",
 };
+
+/** The same of a call whose planned answers do not fit what is asked. */
+export const FITTING: typeof REVIEWABLE = {
+  ...REVIEWABLE,
+  title: "The plan's answers fit what is asked",
+  advice:
+    "Look at the questions of this call in the report, and give answers in the plan by their keys and fields.",
+};

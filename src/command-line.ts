@@ -118,7 +118,7 @@ async function dispatch(args: readonly string[]): Promise<number> {
 /** What a failure prints, and its exit code. A stack only for what is a fault of this program. */
 function explain(error: unknown): { readonly text: string; readonly code: number } {
   if (error instanceof UsageError) {
-    const { words = [], usage: form } = error.command ?? {};
+    const { words = [], usage, shortUsage: form = usage } = error.command ?? {};
     const lines = [
       `sealgate: ${error.message}`,
       ...(form === undefined ? [] : [`Usage: sealgate ${form}`]),
@@ -128,7 +128,7 @@ function explain(error: unknown): { readonly text: string; readonly code: number
   }
   if (error instanceof ConfigError) {
     const count = error.problems.length;
-    const last = `sealgate: ${count} problem${count === 1 ? "" : "s"} in the configuration`;
+    const last = `sealgate: ${count} problem${count === 1 ? "" : "s"} in ${error.subject}`;
     const warnings = error.warnings.map((warning) => `warning: ${warning}\n`).join("");
     return { text: `${warnings}${error.message}\n${last}\n`, code: EXIT.config[0] };
   }

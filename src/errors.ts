@@ -338,8 +338,14 @@ export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[];
   /** Lines about what would work and weakens something. */
   readonly warnings: readonly string[];
+  /** What has the problems. */
+  readonly subject: string;
 
-  constructor(problems: readonly ConfigProblem[], warnings: readonly string[] = []) {
+  constructor(
+    problems: readonly ConfigProblem[],
+    warnings: readonly string[] = [],
+    subject = "the configuration",
+  ) {
     super(
       problems
         .map((p) => `${p.file}:${p.line}:${p.column} ${p.path === "" ? "" : `${p.path}: `}${p.message}`)
@@ -347,5 +353,6 @@ export class ConfigError extends Error {
     );
     this.problems = problems;
     this.warnings = warnings;
+    this.subject = subject;
   }
 }

@@ -6,6 +6,8 @@ import { UsageError } from "./usage-error.ts";
 export interface Command {
   readonly words: readonly string[];
   readonly usage: string;
+  /** What is printed of it after a mistake, where the whole is long. */
+  readonly shortUsage?: string;
   readonly summary: string;
   readonly details: readonly string[];
   /** What stands without an option, if the command takes that; it must be given, under this name in `run`. */

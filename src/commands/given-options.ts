@@ -52,7 +52,12 @@ function parseFailure(error: unknown, command: Command): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL") {
     const file = Object.entries(command.options).find(([, { value }]) => value === "FILE")?.[0];
-    return file === undefined ? message : `${message}, use --${file} FILE`;
+    const url = Object.entries(command.options).find(([, { value }]) => value === "URL")?.[0];
+    const wanted = [
+      ...(file === undefined ? [] : [`--${file} FILE`]),
+      ...(url === undefined ? [] : [`--${url} URL`]),
+    ];
+    return wanted.length === 0 ? message : `${message}, use ${wanted.join(" or ")}`;
   }
   const option = /^Unknown option '--([\w-]+)/.exec(message)?.[1];
   const near = option === undefined ? undefined : nearest(option, [...Object.keys(command.options), "help"]);

@@ -5,6 +5,7 @@ const review: Command = {
   words: ["review"],
   usage:
     "review (--plan FILE | --url URL [--allow read-only|NAME,NAME…] [--effect-probe NAME] [--token-file FILE | --token-env NAME] [--second-token-file FILE | --second-token-env NAME] [--ca FILE]) [--remote] [--rate N] [--wait DURATION] [--timeout DURATION] [--dry-run] [--show-arguments] [--json FILE] [--junit FILE] [--sarif FILE] [--html FILE]",
+  shortUsage: "review (--plan FILE | --url URL) [OPTIONS]",
   summary: "Review the multi round-trips of an MCP server from outside, by trying what breaks them.",
   details: [
     "Works on any MCP endpoint of revision 2026-07-28, with or without Sealgate in front. Calls nothing but what the plan",

@@ -155,7 +155,8 @@ async function secretsOf(
       return await work();
     } catch (error) {
       if (!(error instanceof SecretError)) throw error;
-      wrong.push(`--${option}: ${error.message}`);
+      // A path on the command line starts where the command was given.
+      wrong.push(`--${option}: ${error.message.replace(/ \(a relative path [^)]*\)$/, "")}`);
       return undefined;
     }
   };

@@ -1,6 +1,7 @@
 /** `sealgate review`: reviews an endpoint, prints what was found, and writes the reports. */
 import { setMaxListeners } from "node:events";
 import { access } from "node:fs/promises";
+import { errorCode } from "../error-code.ts";
 import { isObject, type Json } from "../mcp/parsed.ts";
 import { programVersion } from "../program-version.ts";
 import { Inconclusive } from "../review/check.ts";
@@ -126,7 +127,11 @@ async function liveWire({ plan, remote }: ReviewOptions, signal: AbortSignal): P
     await checkHost(url, remote);
   } catch (error) {
     if (error instanceof NotHere) throw new UsageError(error.message);
-    throw error;
+    const code = errorCode(error) ?? "no address";
+    const hint = remote ? "" : "; an endpoint on another machine needs --remote as well";
+    throw Object.assign(new Error(`${url.hostname} cannot be resolved (${code})${hint}`, { cause: error }), {
+      syscall: "getaddrinfo",
+    });
   }
   const { endpoint, tokens, ca, limits } = plan;
   if (remote && url.protocol === "http:" && tokens.first !== undefined)

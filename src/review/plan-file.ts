@@ -7,7 +7,7 @@ import { printPath, type Step } from "../config/json-schema.ts";
 import { valueAt } from "../config/problems.ts";
 import { loadFile, loadSecret, SecretError, secretLine } from "../config/secret.ts";
 import { ConfigError, type ConfigProblem } from "../errors.ts";
-import type { Json } from "../mcp/parsed.ts";
+import { isObject, type Json, own } from "../mcp/parsed.ts";
 import type { Plan, PlannedCall, PlannedProbe } from "./plan.ts";
 import { type PlanFile, planSchema } from "./plan-schema.ts";
 
@@ -43,10 +43,15 @@ export async function loadPlan(file: string, env: NodeJS.ProcessEnv): Promise<Lo
   const place = { folder: dirname(resolve(file)), env, add: report(problems), warn: report(warnings) };
   // What is in order of it is looked at, whatever is wrong elsewhere.
   const secrets = doc.value === undefined ? undefined : await loadSecrets(doc.value, place);
-  for (const [index, call] of (read?.data?.calls ?? []).entries())
-    checkCall(read?.data?.calls ?? [], index, call, place.add);
+  const written = valueAt(doc.value, ["calls"]);
+  checkNames(Array.isArray(written) ? written : [], place.add);
+  for (const [index, call] of (read?.data?.calls ?? []).entries()) checkCall(index, call, place.add);
   if (read?.data === undefined || secrets === undefined || problems.length > 0)
-    throw new ConfigError(problems.sort((a, b) => a.line - b.line || a.column - b.column));
+    throw new ConfigError(
+      problems.sort((a, b) => a.line - b.line || a.column - b.column),
+      [],
+      "the plan",
+    );
   const { endpoint, calls, effectProbe, limits } = read.data;
   const { requests, perSecond, timeout, wait } = limits;
   return {
@@ -83,7 +88,7 @@ async function loadSecrets(
       return await work();
     } catch (error) {
       if (!(error instanceof SecretError)) throw error;
-      add(path, error.message);
+      add(path, error.message.replace("the configuration file", "the plan"));
       return undefined;
     }
   };
@@ -111,10 +116,17 @@ async function loadSecrets(
   return { tokens: { first, second }, ca: pem };
 }
 
-function checkCall(calls: PlanFile["calls"], index: number, call: PlanFile["calls"][number], add: Add): void {
-  const earlier = calls.findIndex(({ name }) => name === call.name);
-  if (earlier < index)
-    add(["calls", index, "name"], `is the same name as calls[${earlier}].name, allowed once`);
+/** @param calls as they are written, whatever else is wrong with them */
+function checkNames(calls: readonly unknown[], add: Add): void {
+  const names = calls.map((call) => (isObject(call) ? own(call, "name") : undefined));
+  for (const [index, name] of names.entries()) {
+    const earlier = names.indexOf(name);
+    if (typeof name === "string" && earlier < index)
+      add(["calls", index, "name"], `is the same name as calls[${earlier}].name, allowed once`);
+  }
+}
+
+function checkCall(index: number, call: PlanFile["calls"][number], add: Add): void {
   for (const member of ["arguments", "otherArguments"] as const) {
     const given = call[member];
     if (call.resource !== undefined && given !== undefined && Object.keys(given).length > 0)
@@ -148,6 +160,9 @@ function plannedCall(read: PlanFile["calls"][number]): PlannedCall {
   };
 }
 
+/** What may be the name of a setting, and hardly a secret: letters only. */
+const NAME = /^[A-Za-z]{1,24}$/;
+
 /** An issue of the schema in words. No value is quoted: it may be a secret in the wrong place. */
 function told(doc: ConfigDocument, issue: z.core.$ZodIssue): DocumentProblem[] {
   const path = issue.path.map((step) => (typeof step === "symbol" ? "" : step));
@@ -156,7 +171,7 @@ function told(doc: ConfigDocument, issue: z.core.$ZodIssue): DocumentProblem[] {
     return issue.keys.map((key) => ({
       ...doc.placeOfName(path, key),
       path,
-      message: "here stands a setting that a plan does not have; docs/review.md lists those that it has",
+      message: `${NAME.test(key) ? `${key} is` : "what stands here is"} no setting of a plan; docs/review.md lists those that there are`,
     }));
   if (issue.code === "custom")
     return one(`${issue.message}, allowed ${String(issue.params?.["allowed"] ?? "")}`);

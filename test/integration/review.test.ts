@@ -1,5 +1,5 @@
 /** The reviewer is careful: it sends what the plan allows and no more, says so in exit codes, and keeps secrets out of all it writes. */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -168,6 +168,27 @@ t.test("what cannot be used is told before anything is tried", async (t) => {
   await exits(64, /needs --plan FILE or --url URL/);
   await exits(64, /--allow does not go with --plan/, "--plan", plan, "--allow", "read-only");
   await exits(64, /--rate is not.*\n.*--wait is not/, "--url", server.url, "--rate", "0", "--wait", "5");
+  await exits(64, /use --plan FILE or --url URL\nUsage: sealgate review .{1,60}\nMore:/, server.url);
+  const absent = ["--url", server.url, "--token-file", join(folder, "none")];
+  await exits(64, /--token-file: the file does not exist\nUsage/, ...absent);
+  await exits(69, /name.invalid cannot be resolved .*--remote/, "--url", "http://name.invalid/mcp");
+  const wrongToken = ["--url", server.url, "--token-file", join(folder, "plan.yaml.token")];
+  writeFileSync(join(folder, "plan.yaml.token"), "no-token-of-this-server");
+  await exits(69, /HTTP 401: the credential that was given was not accepted/, ...wrongToken);
+  writeFileSync(
+    join(folder, "wrong.yaml"),
+    `version: 1\nendpoint: ${server.url}\nprincipals: { first: { token: { file: none } } }\nspeed: 3\ncalls:\n  - { name: a, tool: x, colour: red }\n  - { name: a, tool: y }\n`,
+  );
+  const plans = await reviewed(t, "--plan", join(folder, "wrong.yaml"));
+  t.equal(plans.code, 78);
+  for (const said of [
+    /speed is no setting/,
+    /colour is no setting/,
+    /calls\[1\]\.name: is the same/,
+    /folder of the plan\)/,
+  ])
+    t.match(plans.err, said);
+  t.match(plans.err, /4 problems in the plan$/m);
   await exits(64, /one file/, "--plan", plan, "--json", join(folder, "x"), "--html", join(folder, "x"));
   await exits(66, /no such file/, "--plan", join(folder, "none.yaml"));
   await exits(69, /HTTP 401/, "--url", server.url);

@@ -103,7 +103,14 @@ calls:
     found.map((line) => line.split(":")[0]),
     [
       ...["1 version", "2 endpoint", "3 principals.second.token", "4 limits.requests", "4 limits.wait", "5 "],
-      ...["7 calls[0].name", "8 calls[1]", "9 calls[2]", "10 calls[3].name", "10 calls[3].arguments"],
+      ...[
+        "7 calls[0].name",
+        "8 calls[1]",
+        "9 calls[2].name",
+        "9 calls[2]",
+        "10 calls[3].name",
+        "10 calls[3].arguments",
+      ],
     ].sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10)),
   );
   t.notMatch(found.join("\n"), /hunter2/);

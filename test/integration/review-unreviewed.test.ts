@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { startServer } from "../../demo/server.ts";
 import { type ReviewRecord, reviewRecord } from "../../src/review/record.ts";
 import { startBreakableServer } from "../support/breakable-server.ts";
 import { type Outcome, reviewed } from "../support/review-command.ts";
@@ -157,4 +158,12 @@ t.test("a plan whose first call fails says in each check what came", async (t) =
   const refused = await reviewed(t, "--url", `http://127.0.0.1:${port}/mcp`);
   t.match(refused.err, /ECONNREFUSED/);
   t.equal(refused.code, 69);
+});
+
+t.test("the transfer of the demo, as docs/review.md has it, is called and fails", async (t) => {
+  const server = await startServer({ host: "127.0.0.1", port: 0 }, "/mcp");
+  t.teardown(() => server.close());
+  const { code } = await run(t, "--url", server.url, "--allow", "transfer");
+  t.equal(code, 2);
+  t.ok(server.ledger.length > 0);
 });

@@ -106,8 +106,8 @@ calls:
       ...[
         "7 calls[0].name",
         "8 calls[1]",
-        "9 calls[2].name",
         "9 calls[2]",
+        "9 calls[2].name",
         "10 calls[3].name",
         "10 calls[3].arguments",
       ],

@@ -52,7 +52,7 @@ function parseFailure(error: unknown, command: Command): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL") {
     const file = Object.entries(command.options).find(([, { value }]) => value === "FILE")?.[0];
-    const url = Object.entries(command.options).find(([, { value }]) => value === "URL")?.[0];
+    const url = Object.hasOwn(command.options, "url") ? "url" : undefined;
     const wanted = [
       ...(file === undefined ? [] : [`--${file} FILE`]),
       ...(url === undefined ? [] : [`--${url} URL`]),

@@ -30,7 +30,8 @@ const PARSERS: Readonly<Record<string, string>> = {
   "commands/explain-input.ts": "a principal that the operator wrote",
   "commands/health.ts": "the answer of the operator's own gateway, for a command",
   "console/verbs.ts": "a record that this process has printed",
-  "review/checks/state-readable.ts": "the state of a reviewed server, to see whether anybody could read it so",
+  "review/checks/state-readable.ts":
+    "the state of a reviewed server, to see whether anybody could read it so",
   "review/redaction.ts": "one string of a reviewed server's text, to find in it what is to be hidden",
   "telemetry/exporter.ts": "the answer of the collector that the operator named",
 };

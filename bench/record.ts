@@ -80,7 +80,7 @@ export function keep(part: string, rows: readonly Row[], seconds: number): Resul
     machine: {
       processor: cpus()[0]?.model ?? "unknown",
       cores: cpus().length,
-      system: `Linux ${release()}`,
+      system: `Linux ${release().split("-")[0]}`,
       pinned: CORES !== undefined,
       program: PROGRAM,
     },

@@ -1,8 +1,9 @@
 /** Checks of answers: each passes where its rule holds, and fails by the switch that breaks it and by no other. */
-import t, { type Test } from "tap";
+import t from "tap";
 import type { Check, Verdict } from "../../src/review/check.ts";
 import { ANSWER_CHECKS } from "../../src/review/checks/answers.ts";
 import { type BreakableOptions, type Switch, startBreakableServer } from "../support/breakable-server.ts";
+import { verdictsOfBreakable } from "../support/review-verdicts.ts";
 import { CALLS, openReviewed, type ReviewedOptions } from "../support/reviewed.ts";
 import { result, startUpstream } from "../support/upstream.ts";
 
@@ -11,26 +12,10 @@ t.afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-/** Check → verdict, of those that are not what the server that holds gets. */
-async function verdicts(
-  t: Test,
+const verdicts = (
   server: BreakableOptions,
   options: Partial<ReviewedOptions> & Pick<ReviewedOptions, "call">,
-): Promise<Record<string, Verdict>> {
-  const started = await startBreakableServer(server);
-  open.push(started);
-  const reviewed = await openReviewed({ ...started, ...options });
-  open.push(reviewed);
-  const found: Record<string, Verdict> = {};
-  for (const check of ANSWER_CHECKS) {
-    const { verdict, words, exchanges } = await reviewed.run(check);
-    found[check.id.replace("answers/", "")] = verdict;
-    t.match(words, /^[A-Z].*[.!?]$/s);
-    if (verdict === "pass" || verdict === "not_applicable") continue;
-    t.ok(exchanges.length > 0, `${check.id} shows nothing`);
-  }
-  return found;
-}
+): Promise<Record<string, Verdict>> => verdictsOfBreakable(ANSWER_CHECKS, server, options);
 
 const but = (changed: Record<string, Verdict>, from: Record<string, Verdict>): Record<string, Verdict> => ({
   ...from,
@@ -44,8 +29,8 @@ const ALL_PASS = Object.fromEntries(
 const TRANSFER = but({ "one-missing": "not_applicable", ahead: "not_applicable" }, ALL_PASS);
 
 t.test("every check passes on a server that holds every rule", async (t) => {
-  t.same(await verdicts(t, {}, { call: CALLS.transfer, probe: "balance" }), TRANSFER);
-  t.same(await verdicts(t, {}, { call: CALLS.book, probe: "balance" }), ALL_PASS);
+  t.same(await verdicts({}, { call: CALLS.transfer, probe: "balance" }), TRANSFER);
+  t.same(await verdicts({}, { call: CALLS.book, probe: "balance" }), ALL_PASS);
 });
 
 /** Switch → the checks that it fails, and what else it shows. */
@@ -67,15 +52,15 @@ const BREAKS: readonly (readonly [rule: Switch, changed: Record<string, Verdict>
 for (const [rule, changed] of BREAKS)
   t.test(`${rule} is found out by ${Object.keys(changed).join(", ")}`, async (t) => {
     const options = { call: CALLS.transfer, probe: "balance" };
-    t.same(await verdicts(t, { broken: [rule] }, options), but(changed, TRANSFER));
+    t.same(await verdicts({ broken: [rule] }, options), but(changed, TRANSFER));
   });
 
 t.test(
   "a question left open is found out where there are several, and later ones where they are asked",
   async (t) => {
     const options = { call: CALLS.book, probe: "balance" };
-    t.same(await verdicts(t, { broken: ["one-missing"] }, options), but({ "one-missing": "fail" }, ALL_PASS));
-    t.same(await verdicts(t, { broken: ["answers-ahead"] }, options), but({ ahead: "fail" }, ALL_PASS));
+    t.same(await verdicts({ broken: ["one-missing"] }, options), but({ "one-missing": "fail" }, ALL_PASS));
+    t.same(await verdicts({ broken: ["answers-ahead"] }, options), but({ ahead: "fail" }, ALL_PASS));
   },
 );
 
@@ -83,8 +68,8 @@ t.test(
   "without a probe, a result after a no that reads as after a yes fails, and another one cannot be told",
   async (t) => {
     const held = but({ declined: "warn", cancelled: "warn" }, TRANSFER);
-    t.same(await verdicts(t, {}, { call: CALLS.transfer }), held);
-    const broken = await verdicts(t, { broken: ["executes-declined"] }, { call: CALLS.transfer });
+    t.same(await verdicts({}, { call: CALLS.transfer }), held);
+    const broken = await verdicts({ broken: ["executes-declined"] }, { call: CALLS.transfer });
     t.same(broken, but({ declined: "fail" }, held));
   },
 );
@@ -93,10 +78,10 @@ t.test(
   "what only reads has shown it, if its result reads as after a yes; another result cannot be told",
   async (t) => {
     const prompt = but({ declined: "warn", cancelled: "warn" }, TRANSFER);
-    t.same(await verdicts(t, {}, { call: CALLS.briefing }), prompt);
+    t.same(await verdicts({}, { call: CALLS.briefing }), prompt);
     // No probe can see what somebody has read.
-    t.same(await verdicts(t, {}, { call: CALLS.briefing, probe: "balance" }), prompt);
-    const declined = await verdicts(t, { broken: ["executes-declined"] }, { call: CALLS.briefing });
+    t.same(await verdicts({}, { call: CALLS.briefing, probe: "balance" }), prompt);
+    const declined = await verdicts({ broken: ["executes-declined"] }, { call: CALLS.briefing });
     t.same(declined, but({ declined: "fail" }, prompt));
   },
 );
@@ -127,10 +112,10 @@ t.test("questions to programs have no refusal, and are of use only", async (t) =
     },
     ALL_PASS,
   );
-  t.same(await verdicts(t, {}, { call: CALLS.ledger }), ledger);
-  const broken = await verdicts(t, { broken: ["one-missing"] }, { call: CALLS.ledger });
+  t.same(await verdicts({}, { call: CALLS.ledger }), ledger);
+  const broken = await verdicts({ broken: ["one-missing"] }, { call: CALLS.ledger });
   t.same(broken, but({ "one-missing": "warn" }, ledger));
-  const other = await verdicts(t, { broken: ["other-kind"] }, { call: CALLS.ledger });
+  const other = await verdicts({ broken: ["other-kind"] }, { call: CALLS.ledger });
   t.same(other, but({ "other-kind": "fail" }, ledger));
 });
 

@@ -3,7 +3,7 @@ import t from "tap";
 import type { Verdict } from "../../src/review/check.ts";
 import { BINDING_CHECKS } from "../../src/review/checks/binding.ts";
 import { type Switch, startBreakableServer } from "../support/breakable-server.ts";
-import { each, verdictsOf } from "../support/review-verdicts.ts";
+import { each, verdictsOf, verdictsOfBreakable } from "../support/review-verdicts.ts";
 import { CALLS, type ReviewedOptions } from "../support/reviewed.ts";
 
 const open: { close(): Promise<void> }[] = [];
@@ -11,14 +11,10 @@ t.afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
 
-async function verdicts(
+const verdicts = (
   broken: readonly Switch[],
   options: Partial<ReviewedOptions> & Pick<ReviewedOptions, "call"> = { call: CALLS.transfer },
-): Promise<Record<string, Verdict>> {
-  const server = await startBreakableServer({ broken });
-  open.push(server);
-  return verdictsOf(BINDING_CHECKS, { ...server, ...options });
-}
+): Promise<Record<string, Verdict>> => verdictsOfBreakable(BINDING_CHECKS, { broken }, options);
 
 const HOLDS = each(BINDING_CHECKS, "pass");
 

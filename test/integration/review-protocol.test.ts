@@ -5,9 +5,9 @@ import { BINDING_CHECKS } from "../../src/review/checks/binding.ts";
 import { PROTOCOL_CHECKS } from "../../src/review/checks/protocol.ts";
 import { QUESTION_CHECKS } from "../../src/review/checks/question.ts";
 import { STATE_CHECKS } from "../../src/review/checks/state.ts";
-import { type Switch, startBreakableServer } from "../support/breakable-server.ts";
+import type { Switch } from "../support/breakable-server.ts";
 import { startGateway } from "../support/gateway.ts";
-import { each, verdictsOf } from "../support/review-verdicts.ts";
+import { each, verdictsOf, verdictsOfBreakable } from "../support/review-verdicts.ts";
 import { CALLS, plannedCall, type ReviewedOptions } from "../support/reviewed.ts";
 import { FLOWS, startSdkServer } from "../support/sdk-server.ts";
 
@@ -16,14 +16,10 @@ t.afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-async function verdicts(
+const verdicts = (
   broken: readonly Switch[],
   options: Partial<ReviewedOptions> & Pick<ReviewedOptions, "call"> = { call: CALLS.transfer },
-): Promise<Record<string, Verdict>> {
-  const server = await startBreakableServer({ broken });
-  open.push(server);
-  return verdictsOf(PROTOCOL_CHECKS, { ...server, ...options });
-}
+): Promise<Record<string, Verdict>> => verdictsOfBreakable(PROTOCOL_CHECKS, { broken }, options);
 
 const HOLDS = each(PROTOCOL_CHECKS, "pass");
 

@@ -2,8 +2,8 @@
 import t from "tap";
 import type { Verdict } from "../../src/review/check.ts";
 import { QUESTION_CHECKS } from "../../src/review/checks/question.ts";
-import { type Switch, startBreakableServer } from "../support/breakable-server.ts";
-import { each, verdictsOf } from "../support/review-verdicts.ts";
+import type { Switch } from "../support/breakable-server.ts";
+import { each, verdictsOfBreakable } from "../support/review-verdicts.ts";
 import { CALLS, type ReviewedOptions } from "../support/reviewed.ts";
 
 const open: { close(): Promise<void> }[] = [];
@@ -11,14 +11,10 @@ t.afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
 
-async function verdicts(
+const verdicts = (
   broken: readonly Switch[],
   options: Partial<ReviewedOptions> & Pick<ReviewedOptions, "call">,
-): Promise<Record<string, Verdict>> {
-  const server = await startBreakableServer({ broken });
-  open.push(server);
-  return verdictsOf(QUESTION_CHECKS, { ...server, ...options });
-}
+): Promise<Record<string, Verdict>> => verdictsOfBreakable(QUESTION_CHECKS, { broken }, options);
 
 const ALL = each(QUESTION_CHECKS, "pass");
 const FORM: Record<string, Verdict> = { ...ALL, address: "not_applicable" };

@@ -1,5 +1,5 @@
 /** Checks of redemption: each passes where its rule holds, and fails by the switch that breaks it and by no other. */
-import t, { type Test } from "tap";
+import t from "tap";
 import type { Verdict } from "../../src/review/check.ts";
 import { REDEMPTION_CHECKS } from "../../src/review/checks/redemption.ts";
 import { timesChanged } from "../../src/review/checks/redemption-effects.ts";
@@ -10,6 +10,7 @@ import {
   type Switch,
   startBreakableServer,
 } from "../support/breakable-server.ts";
+import { verdictsOfBreakable } from "../support/review-verdicts.ts";
 import { CALLS, openReviewed, plannedCall, type ReviewedOptions } from "../support/reviewed.ts";
 import { startSdkServer } from "../support/sdk-server.ts";
 
@@ -18,23 +19,10 @@ t.afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-async function verdicts(
-  t: Test,
+const verdicts = (
   server: BreakableOptions,
   options: Partial<ReviewedOptions> & Pick<ReviewedOptions, "call">,
-): Promise<Record<string, Verdict>> {
-  const started = await startBreakableServer(server);
-  open.push(started);
-  const reviewed = await openReviewed({ ...started, ...options });
-  open.push(reviewed);
-  const found: Record<string, Verdict> = {};
-  for (const check of REDEMPTION_CHECKS) {
-    const { verdict, words } = await reviewed.run(check);
-    found[check.id.replace("redemption/", "")] = verdict;
-    t.match(words, /^[A-Z0-9].*[.!?]$/s);
-  }
-  return found;
-}
+): Promise<Record<string, Verdict>> => verdictsOfBreakable(REDEMPTION_CHECKS, server, options);
 
 const LIMITED = { maxRounds: MAX_ASKED, retryLimit: MAX_REFUSED };
 const ALL_PASS: Record<string, Verdict> = {
@@ -47,14 +35,14 @@ const ALL_PASS: Record<string, Verdict> = {
 const PROBED = { call: { ...CALLS.transfer, ...LIMITED }, probe: "balance" };
 
 t.test("every check passes on a server that holds every rule, with a probe and without", async (t) => {
-  t.same(await verdicts(t, {}, PROBED), ALL_PASS);
-  t.same(await verdicts(t, {}, { call: PROBED.call }), ALL_PASS);
+  t.same(await verdicts({}, PROBED), ALL_PASS);
+  t.same(await verdicts({}, { call: PROBED.call }), ALL_PASS);
 });
 
 t.test("of several rounds it is the last that counts", async (t) => {
   // Its last question has no other answer than yes.
   const expected = { ...ALL_PASS, "replay-other-answers": "not_applicable" as const };
-  t.same(await verdicts(t, {}, { ...PROBED, call: { ...CALLS.book, ...LIMITED } }), expected);
+  t.same(await verdicts({}, { ...PROBED, call: { ...CALLS.book, ...LIMITED } }), expected);
 });
 
 const BREAKS: readonly (readonly [rule: Switch, changed: Record<string, Verdict>])[] = [
@@ -70,19 +58,19 @@ for (const [rule, changed] of BREAKS)
     `${rule} is found out by ${Object.keys(changed).join(", ")}, with a probe and without`,
     async (t) => {
       const expected = { ...ALL_PASS, ...changed };
-      t.same(await verdicts(t, { broken: [rule] }, PROBED), expected);
-      t.same(await verdicts(t, { broken: [rule] }, { call: PROBED.call }), expected);
+      t.same(await verdicts({ broken: [rule] }, PROBED), expected);
+      t.same(await verdicts({ broken: [rule] }, { call: PROBED.call }), expected);
     },
   );
 
 t.test("a result that is kept for a repeat cannot be told from a second run, but by a probe", async (t) => {
-  t.same(await verdicts(t, { keepsResults: true }, PROBED), ALL_PASS);
-  const found = await verdicts(t, { keepsResults: true }, { call: PROBED.call });
+  t.same(await verdicts({ keepsResults: true }, PROBED), ALL_PASS);
+  const found = await verdicts({ keepsResults: true }, { call: PROBED.call });
   t.same(found, { ...ALL_PASS, replay: "warn", "at-once": "warn" });
 });
 
 t.test("what only reads may be read again", async (t) => {
-  const found = await verdicts(t, { broken: ["replay"] }, { call: { ...CALLS.briefing, ...LIMITED } });
+  const found = await verdicts({ broken: ["replay"] }, { call: { ...CALLS.briefing, ...LIMITED } });
   const read = {
     replay: "not_applicable",
     "replay-other-answers": "not_applicable",
@@ -90,17 +78,17 @@ t.test("what only reads may be read again", async (t) => {
   };
   t.same(found, { ...ALL_PASS, ...read });
   const none = { ...CALLS.briefing, ...LIMITED, sideEffects: "None." };
-  t.same(await verdicts(t, { broken: ["replay"] }, { call: none }), { ...ALL_PASS, ...read });
+  t.same(await verdicts({ broken: ["replay"] }, { call: none }), { ...ALL_PASS, ...read });
   const effects = { ...CALLS.briefing, ...LIMITED, sideEffects: "Counts against a budget" };
-  t.equal((await verdicts(t, { broken: ["replay"] }, { call: effects }))["replay"], "warn");
+  t.equal((await verdicts({ broken: ["replay"] }, { call: effects }))["replay"], "warn");
 });
 
 t.test(
   "without declared limits, asking without an end is a warning, and refused retries are not counted",
   async (t) => {
     const unlimited = { call: CALLS.transfer, probe: "balance" };
-    t.same(await verdicts(t, {}, unlimited), { ...ALL_PASS, retries: "not_applicable" });
-    const found = await verdicts(t, { broken: ["endless-rounds"] }, unlimited);
+    t.same(await verdicts({}, unlimited), { ...ALL_PASS, retries: "not_applicable" });
+    const found = await verdicts({ broken: ["endless-rounds"] }, unlimited);
     t.same(found, { ...ALL_PASS, rounds: "warn", retries: "not_applicable" });
   },
 );

@@ -1,6 +1,7 @@
 /** What checks of the reviewer find on a server, for tables of tests. */
 import assert from "node:assert/strict";
 import type { Check, Verdict } from "../../src/review/check.ts";
+import { type BreakableOptions, startBreakableServer } from "./breakable-server.ts";
 import { openReviewed, type ReviewedOptions } from "./reviewed.ts";
 
 /** Check, without its group → verdict. Whatever is no plain pass has to show something, and every finding is a sentence. */
@@ -25,6 +26,20 @@ export async function verdictsOf(
     await reviewed.close();
   }
   return found;
+}
+
+/** The same on a breakable server of its own. */
+export async function verdictsOfBreakable(
+  checks: readonly Check[],
+  server: BreakableOptions,
+  options: Omit<ReviewedOptions, "url" | "tokens"> & Partial<ReviewedOptions>,
+): Promise<Record<string, Verdict>> {
+  const started = await startBreakableServer(server);
+  try {
+    return await verdictsOf(checks, { ...started, ...options });
+  } finally {
+    await started.close();
+  }
 }
 
 /** Every check by its name without the group, with one verdict. */

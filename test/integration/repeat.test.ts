@@ -228,7 +228,7 @@ t.test("a store that somebody else writes to: what does not open is not there", 
   t.equal(names.length, 2);
   const [first, second] = names as [string, string];
   const texts = [await redis.command("GET", first), await redis.command("GET", second)];
-  t.notMatch(texts.join(), "done", "sealed");
+  t.notMatch(texts.join(), '"done', "sealed");
   await redis.command("SET", first, String(texts[1]));
   await redis.command("SET", second, "AAAA");
   for (const state of [one, two]) t.equal(reasonOf(await scene.retry(state)), "already_redeemed");

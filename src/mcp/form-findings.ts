@@ -9,7 +9,7 @@ import { asList, type Field, fieldsOf, headOf, textsOf } from "./form-texts.ts";
 import { linkIn } from "./links.ts";
 import { isObject, type Json, own } from "./parsed.ts";
 import { isTooLong } from "./reading.ts";
-import { asksForSecret, namesSecret, tellsToTypeSecret } from "./secret-name.ts";
+import { asksForSecret, meansSomethingElse, namesSecret, tellsToTypeSecret } from "./secret-name.ts";
 
 /** Characters of all texts and addresses of one result that are looked into; what goes beyond counts as found, unread. */
 export const TEXT_BUDGET = 64 * 1024;
@@ -74,8 +74,9 @@ function secretIn(message: string, schema: unknown, fields: readonly Field[]): F
     ...(REPEATABLE.test(name) ? { data: { field: name } } : {}),
   });
   const open = fields.filter(([, field]) => isOpen(field));
+  const names = fields.map(([name]) => name);
   for (const [name, field] of open) {
-    const detail = secretDetail(name, field);
+    const detail = secretDetail(name, field, names);
     if (detail !== undefined) return secret(detail, name);
   }
   // What else the form says counts where something can be typed that no name says anything of.
@@ -104,15 +105,22 @@ function allTexts([name, field]: Field): string[] {
   return [name, ...Object.values(textsOf(field)).flat()];
 }
 
-function secretDetail(name: string, field: Json): string | undefined {
-  if (namesSecret(name)) return "name";
-  const title = own(field, "title");
-  if (typeof title === "string" && namesSecret(title)) return "title";
-  const description = own(field, "description");
-  if (typeof description === "string" && asksForSecret(description)) return "description";
+function secretDetail(name: string, field: Json, names: readonly string[]): string | undefined {
+  const title = textOf(field, "title");
+  const description = textOf(field, "description");
+  const siblings = (): string[] => names.filter((other) => other !== name);
+  if (namesSecret(name) && !meansSomethingElse(name, title, description, siblings())) return "name";
+  if (namesSecret(title) && !meansSomethingElse(title, "", description, siblings())) return "title";
+  if (asksForSecret(description)) return "description";
   const { said, placeholders } = textsOf(field);
-  if ([...said, ...placeholders].some(asksForSecret)) return "hint";
+  const hints = said.filter((text) => text !== title && text !== description);
+  if ([...hints, ...placeholders].some(asksForSecret)) return "hint";
   return Object.entries(field).some(([key, value]) => isMasking(key, value)) ? "format" : undefined;
+}
+
+function textOf(field: Json, keyword: string): string {
+  const text = own(field, keyword);
+  return typeof text === "string" ? text : "";
 }
 
 function isMasking(key: string, value: unknown): boolean {

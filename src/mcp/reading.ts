@@ -30,6 +30,8 @@ const MAX_COMPOSED = 2 * MAX_READ;
 const ACCENTS =
   /[\u0300-\u036f]|[\u0591-\u05c7]|[\u064b-\u065f]|\u0670|[\u1ab0-\u1aff]|[\u1dc0-\u1dff]|[\u20d0-\u20ff]/g;
 const CAMEL = /(\p{Ll}|\p{Nd})(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu;
+// Where digits stand for letters no word starts behind one.
+const CAMEL_OF_LETTERS = /(\p{Ll})(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu;
 // What CLAUSE becomes while a text is read.
 const BREAK = "\ufffc";
 const PARTS = /[\p{L}\p{M}\p{Nd}]+|\ufffc/gu;
@@ -89,21 +91,25 @@ export function asLatin(text: string): string {
  */
 export function readings(text: string): Reading[] {
   const settled = settle(text).replace(ACCENTS, "").normalize("NFC");
-  const spaced = settled
-    .replaceAll(BREAK, " ")
-    .replace(CLAUSE, BREAK)
-    .replace(CAMEL, "$1$2 ")
-    .toLowerCase()
-    .replace(ACCENTS, "")
-    .replace(/\P{ASCII}/gu, (c) => OTHER_LETTERS.get(c) ?? c);
+  const clauses = settled.replaceAll(BREAK, " ").replace(CLAUSE, BREAK);
+  const spaced = small(clauses.replace(CAMEL, "$1$2 "));
   const found = [read(spaced)];
   const latin = asLatin(spaced);
   if (latin !== spaced) found.push(read(latin));
   if (/[0-9@$!|€]/.test(latin) && /[a-z]/.test(latin)) {
-    found.push(read(asLetters(latin, "i")));
-    if (latin.includes("1")) found.push(read(asLetters(latin, "l")));
+    const drawn = asLatin(small(clauses.replace(CAMEL_OF_LETTERS, "$1$2 ")));
+    found.push(read(asLetters(drawn, "i")));
+    if (drawn.includes("1")) found.push(read(asLetters(drawn, "l")));
   }
   return found;
+}
+
+/** Small letters, without accents, each in one spelling. */
+function small(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(ACCENTS, "")
+    .replace(/\P{ASCII}/gu, (c) => OTHER_LETTERS.get(c) ?? c);
 }
 
 /** Digits and signs as letters, where letters stand on both sides of their run; at the end of a word they only number it. */
@@ -124,12 +130,13 @@ function read(text: string): Reading {
       continue;
     }
     letters += part;
-    let before: boolean | undefined;
+    let before: number | undefined;
     for (let at = 0; at < part.length; at++) {
-      const digit = isDigit(part.charCodeAt(at));
-      // Where digits and letters meet, a word ends too.
-      starts.push(digit !== before);
-      before = digit;
+      const unit = part.charCodeAt(at);
+      // Where digits, letters, and letters of scripts without spaces meet, a word ends too.
+      const sort = isDigit(unit) ? 1 : isEastAsian(unit) ? 2 : 0;
+      starts.push(sort !== before);
+      before = sort;
     }
   }
   starts.push(true);
@@ -143,4 +150,9 @@ function pairs(list: string): ReadonlyMap<string, string> {
 
 function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39;
+}
+
+/** Whether a UTF-16 unit is of a script of China, Japan or Korea: kana, Han, Hangul. False for NaN, the end of a text. */
+export function isEastAsian(unit: number): boolean {
+  return (unit >= 0x3040 && unit <= 0xd7a3) || (unit >= 0xf900 && unit <= 0xfaff);
 }

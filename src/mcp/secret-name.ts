@@ -4,67 +4,38 @@
  */
 
 import { remembered } from "../remembered.ts";
-import { plain, type Reading, readings, STOP } from "./reading.ts";
+import { type Reading, readings } from "./reading.ts";
 import {
-  ASKING,
-  GOES_ON,
-  HANDLING,
-  HARMLESS_KINDS,
-  LITTLE,
-  type Manner,
-  NOT,
-  OF,
-  PROPERTIES,
-  SECRETS,
-  TYPING,
-  TYPING_INSIDE,
-  WHETHER,
-} from "./secret-words.ts";
+  folded,
+  isOnlySpokenOf,
+  isOtherCode,
+  isPostal,
+  isYours,
+  meaningOf,
+  wordsBefore,
+  wordsBehind,
+} from "./secret-context.ts";
+import { ASKING, RECEIVED, SENT, SENT_BY, SENT_EAST, TYPING, TYPING_INSIDE } from "./secret-context-words.ts";
+import { type Match, matches } from "./secret-tree.ts";
 
-/** A place in a reading that names a secret. */
-interface Match {
-  readonly from: number;
-  readonly to: number;
-  readonly manner: Manner;
-}
-
-/** Letters that an ending adds at most. */
-const MAX_ENDING = 4;
-/** Letters of the longest word that is looked at whole; more are more words. It bounds the work for each place. */
-const MAX_WORD = 48;
-/** How many words before and behind are looked at. */
-const REACH = 4;
 /** Words around a name from which on a clause is long, and how many of a long one are looked at. */
-const SHORT = 6;
+const SHORT = 8;
 const MAX_CLAUSE = 16;
-const DIGITS = /^[0-9]+$/;
+/** Fields for parts of an address that a form has at least, so that its PIN code is one too. */
+const POSTAL_FIELDS = 2;
 
-/** What joins the words of a name in sentences; identifiers leave it out. */
-const JOINTS = / (?:d'|(?:de|di|du|do|da|del|della|la|le|de la) )/g;
-
-interface Branch {
-  readonly next: Map<string, Branch>;
-  manner: Manner | undefined;
-}
-
-const TREE = grow();
-const properties = folded(PROPERTIES);
-const of = folded(OF);
-const whether = folded(WHETHER);
-const not = folded(NOT);
-const harmlessKinds = folded(HARMLESS_KINDS);
-const little = folded(LITTLE);
-const goesOn = folded(GOES_ON);
-const handling = folded(HANDLING);
 const asking = folded(ASKING);
 const typing = folded(TYPING);
-const TYPED = new RegExp(split(TYPING_INSIDE).join("|"), "u");
+const sent = folded(SENT);
+const sentBy = folded(SENT_BY);
+const received = folded(RECEIVED);
+const TYPED = new RegExp(Array.from(folded(TYPING_INSIDE)).join("|"), "u");
 
 /** Whether the untrusted `text`, the name or the title of a field, names a secret. */
 export const namesSecret = remembered((text: string): boolean =>
   readings(text).some((reading) => {
-    for (const match of matches(reading)) if (isMeant(reading, match)) return true;
-    return false;
+    for (const match of matches(reading)) if (meaningOf(reading, match) === "meant") return true;
+    return asksForSent(reading);
   }),
 );
 
@@ -75,8 +46,8 @@ export const namesSecret = remembered((text: string): boolean =>
 export const asksForSecret = remembered((text: string): boolean =>
   readings(text).some((reading) => {
     for (const match of matches(reading))
-      if (isMeant(reading, match) && (isShort(reading, match) || asks(reading, match))) return true;
-    return false;
+      if (meaningOf(reading, match) === "meant" && isAsked(reading, match)) return true;
+    return asksForSent(reading);
   }),
 );
 
@@ -87,119 +58,81 @@ export const asksForSecret = remembered((text: string): boolean =>
 export const tellsToTypeSecret = remembered((text: string): boolean =>
   readings(text).some((reading) => {
     for (const match of matches(reading))
-      if (isMeant(reading, match) && (asks(reading, match, typing) || TYPED.test(reading.letters)))
+      if (
+        meaningOf(reading, match) === "meant" &&
+        (asks(reading, match, typing) || TYPED.test(reading.letters))
+      )
         return true;
     return false;
   }),
 );
 
-function folded(list: string): ReadonlySet<string> {
-  return new Set(split(list));
-}
-
-/** What a text is folded to, without anything between its letters. */
-function split(list: string): string[] {
-  return list.split(", ").map(squeeze);
-}
-
-function squeeze(word: string): string {
-  return plain(word).replace(/[^\p{L}\p{M}\p{Nd}]/gu, "");
-}
-
-function grow(): Branch {
-  const tree: Branch = { next: new Map(), manner: undefined };
-  for (const manner of ["last", "whole", "open", "anywhere"] as const) {
-    for (const word of SECRETS[manner].flatMap((list) => [
-      ...split(list),
-      ...split(list.replace(JOINTS, " ")),
-    ])) {
-      let branch = tree;
-      for (const letter of word) {
-        let next = branch.next.get(letter);
-        if (next === undefined) {
-          next = { next: new Map(), manner: undefined };
-          branch.next.set(letter, next);
-        }
-        branch = next;
-      }
-      branch.manner = manner;
-    }
-  }
-  return tree;
-}
-
-/** All places where a word of the vocabulary stands in its manner; of several at one place the longest. */
-function* matches({ letters, starts }: Reading): Generator<Match> {
-  for (let from = 0; from < letters.length; from++) {
-    let branch: Branch | undefined = TREE;
-    let best: Match | undefined;
-    for (let at = from; branch !== undefined; at++) {
-      const { manner } = branch;
-      if (manner !== undefined && fits(starts, letters, from, at, manner)) best = { from, to: at, manner };
-      branch = at < letters.length ? branch.next.get(letters.charAt(at)) : undefined;
-    }
-    if (best === undefined) continue;
-    yield best;
-    // What stands inside is part of it: the token of an access token.
-    from = Math.max(from, best.to - 1);
-  }
-}
-
-function fits(
-  starts: readonly boolean[],
-  letters: string,
-  from: number,
-  to: number,
-  manner: Manner,
+/**
+ * Whether a name or title that `namesSecret` found is a word with several meanings, and what else a form says tells
+ * that it is another one: a `pass` is a boarding pass, a `pincode` beside a city is that of a place.
+ * @param title the untrusted title of the field, or "" when `text` is it
+ * @param description of the same field, or ""
+ * @param siblings names of the form's other fields
+ */
+export function meansSomethingElse(
+  text: string,
+  title: string,
+  description: string,
+  siblings: readonly string[],
 ): boolean {
-  if (manner === "anywhere") return true;
-  if (starts[from] !== true) return false;
-  const ends = endOfWord(starts, to);
-  if (manner === "whole") return ends === to;
-  // Only words of other scripts and languages take endings; `tokenizer` and `pinned` are words of their own.
-  const ending = ends - to;
-  if (manner === "last") return ending === 0 || !/^[a-z]/.test(letters.slice(from, to));
-  return ending <= MAX_ENDING;
-}
-
-/** The end of the word at an offset; of a word longer than any, a place inside it. */
-function endOfWord(starts: readonly boolean[], at: number): number {
-  let end = at;
-  while (starts[end] !== true && end < at + MAX_WORD) end++;
-  return end;
-}
-
-function isMeant(reading: Reading, match: Match): boolean {
-  const before = wordsBefore(reading, match.from);
-  const behind = wordsBehind(reading, match.to);
-  if (before.some((word) => not.has(word))) return false;
-  const owner = before.findIndex((word) => !little.has(word));
-  if (owner !== -1 && of.has(before[owner] ?? "") && !isCommand(before, owner)) return false;
-  if (before[0] !== undefined && whether.has(before[0])) return false;
-  if (
-    before[0] !== undefined &&
-    (harmlessKinds.has(before[0]) || harmlessKinds.has((before[1] ?? "") + before[0]))
-  )
-    if (match.manner === "last" || isCard(reading, match)) return false;
-  const [next, purpose] = behind;
-  if (next === "to" && purpose !== undefined && handling.has(purpose)) return false;
-  if (next === undefined || goesOn.has(next)) return true;
-  if (match.manner === "last") return false;
-  for (const word of behind) {
-    if (goesOn.has(word)) return true;
-    if (properties.has(word)) return false;
+  for (const reading of readings(text)) {
+    if (asksForSent(reading)) return false;
+    for (const match of matches(reading)) {
+      if (meaningOf(reading, match) !== "meant") continue;
+      const word = reading.letters.slice(match.from, match.to);
+      const isPin = PIN.test(word);
+      if (!isPin && match.manner !== "last" && match.manner !== "alone") return false;
+      if (isPin && isOfPlace([text, title, description], siblings)) continue;
+      if (!isExplained(word, title, true) && !isExplained(word, description, false)) return false;
+    }
   }
   return true;
 }
 
-/** `Type your password` asks for it; the `type of the password` does not. */
-function isCommand(before: readonly string[], owner: number): boolean {
-  return before[owner] === "type" && owner > 0 && !before.slice(0, owner).includes("of");
+function isOfPlace(texts: readonly string[], siblings: readonly string[]): boolean {
+  return (
+    texts.some((text) => readings(text).some(isPostal)) ||
+    siblings.filter((name) => readings(name).some(isPostal)).length >= POSTAL_FIELDS
+  );
 }
 
-/** Members have card numbers too. */
-function isCard({ letters }: Reading, { from, to }: Match): boolean {
-  return /^card(number|no|num|code|pin)$/.test(letters.slice(from, to));
+/** Whether a text uses a word, and each time as another one; a title also for a property of what it means. */
+function isExplained(word: string, text: string, isTitle: boolean): boolean {
+  const [reading] = readings(text);
+  if (reading === undefined) return false;
+  const meanings = Array.from(matches(reading))
+    .filter((match) => reading.letters.startsWith(word, match.from))
+    .map((match) => meaningOf(reading, match));
+  return (
+    meanings.length > 0 &&
+    meanings.every((meaning) => meaning === "other" || (isTitle && meaning === "property"))
+  );
+}
+
+/** Whether a clause asks for a code by what it comes by: `the code we sent you by SMS`. */
+function asksForSent(reading: Reading): boolean {
+  const { letters, starts } = reading;
+  for (let at = 0; at < letters.length; at++) {
+    if (starts[at] !== true) continue;
+    if (!sent.has(wordsBehind(reading, at, 1)[0] ?? "")) continue;
+    const [head = "", ...rest] = wordsBehind(reading, at, MAX_CLAUSE);
+    const by = rest.findIndex((word, i) => sentBy.has(word) || sentBy.has(word + (rest[i + 1] ?? "")));
+    if (by === -1) continue;
+    const before = wordsBefore(reading, at, MAX_CLAUSE);
+    if (isOnlySpokenOf(before) || isOtherCode(before[0], rest[0])) continue;
+    if (!/^[a-z]/.test(head)) return true;
+    if ([...before, ...rest].some((word) => asking.has(word) || received.has(word))) return true;
+  }
+  return SENT_EAST.test(letters);
+}
+
+function isAsked(reading: Reading, match: Match): boolean {
+  return isShort(reading, match) || isYours(reading, match) || asks(reading, match);
 }
 
 /**
@@ -214,35 +147,4 @@ function isShort(reading: Reading, { from, to }: Match): boolean {
 function asks(reading: Reading, { from, to }: Match, by = asking): boolean {
   const words = [...wordsBefore(reading, from, MAX_CLAUSE), ...wordsBehind(reading, to, MAX_CLAUSE)];
   return words.some((word) => by.has(word));
-}
-
-/** The words before an offset in the same clause, the nearest first. */
-function wordsBefore({ letters, starts }: Reading, from: number, most = REACH): string[] {
-  const words: string[] = [];
-  let end = from;
-  while (end > 0 && words.length < most && letters[end - 1] !== STOP) {
-    let start = end - 1;
-    while (start > 0 && starts[start] !== true && start > end - MAX_WORD) start--;
-    words.push(letters.slice(start, end));
-    end = start;
-  }
-  return words;
-}
-
-/** The words behind an offset in the same clause, from the nearest on, without numbers and plural endings. */
-function wordsBehind({ letters, starts }: Reading, to: number, most = REACH): string[] {
-  const words: string[] = [];
-  let start = to;
-  while (start < letters.length && words.length < most && letters[start] !== STOP) {
-    const end = endOfWord(starts, start + 1);
-    const word = letters.slice(start, end).replace(STOP, "");
-    if (!DIGITS.test(word) && !(start === to && starts[to] !== true && isEnding(word))) words.push(word);
-    start = end;
-  }
-  return words;
-}
-
-/** A plural, a case, a possessive: what a word goes on with and stays the same word. */
-function isEnding(word: string): boolean {
-  return !properties.has(word) && (word.length <= 2 || (word.length <= MAX_ENDING && !/^[a-z]/.test(word)));
 }

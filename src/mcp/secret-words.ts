@@ -6,27 +6,33 @@
 
 /**
  * How a word is found. `anywhere`: also inside a longer word. `open`: at the start of a word, which may go on by an
- * ending. `whole`: alone. `last`: like `open`, and it only counts where nothing follows that it would be a property
- * of.
+ * ending. `whole`: a whole word. `last`: like that, and it only counts where nothing follows that it would be a
+ * property of. `alone`: like that, and with nothing around it but whose it is, how new it is, and to enter it.
  */
-export type Manner = "anywhere" | "open" | "whole" | "last";
+export type Manner = "anywhere" | "open" | "whole" | "last" | "alone";
 
-/** Manner → words, one list for each language or group of languages. */
+/** Those whose keys and tokens people copy from a page of theirs. */
+const VENDORS =
+  "openai|anthropic|claude|gemini|mistral|cohere|groq|deepseek|openrouter|perplexity|tavily|serpapi|huggingface|replicate|elevenlabs|pinecone|langsmith|sendgrid|mailgun|mailchimp|postmark|" +
+  "twilio|stripe|paypal|adyen|braintree|datadog|newrelic|pagerduty|algolia|supabase|firebase|cloudflare|vercel|netlify|heroku|digitalocean|azure|aws|gcp|mapbox|googlemaps|openweather|" +
+  "binance|kraken|coinbase|alchemy|infura|etherscan|telegram|discord|npm|pypi|dockerhub|airtable|notion";
+
+/** Manner → words, one list for each language or group of languages; `a|b` are two words that mean the same there. */
 export const SECRETS: Readonly<Record<Manner, readonly string[]>> = {
   anywhere: [
     // English, and what others borrow from it
     "password, passwd, passphrase, pass code, apikey, api secret, api token, secret key, secret access key, private key, access token, " +
       "auth token, oauth token, refresh token, bearer token, session token, security token, client secret, credit card, debit card, card number, cvv code, " +
-      "social security, seed phrase, recovery phrase, one time password, one time code, connection string, url with creds, url with credentials, url with password, uri with creds, encryption key, credentials",
+      "social security number, seed phrase, recovery phrase, one time password, one time code, connection string, url|uri|dsn|link with creds|credentials|password|token, encryption key, credentials",
     // German, Dutch, Scandinavian
     "passwort, kennwort, zugangsdaten, anmeldedaten, geheimzahl, geheimcode, kreditkarte, kartennummer, kontonummer, bankverbindung, einmalcode, einmalpasswort, " +
       "zugriffsschlüssel, zugangscode, zugriffstoken, zugangstoken, sicherheitscode, bestätigungscode, kartenprüfnummer, sozialversicherungsnummer",
     "wachtwoord, wachtzin, toegangscode, toegangstoken, toegangssleutel, creditcardnummer, kaartnummer, beveiligingscode, verificatiecode, inloggegevens, " +
-      "rekeningnummer, burgerservicenummer, privésleutel, pincode",
+      "rekeningnummer, burgerservicenummer, privésleutel",
     "lösenord, adgangskode, kodeord, passord, salasana, heslo, jelszó, zaporka, lozinka",
     // Romance
     "mot de passe, phrase de passe, phrase secrète, clé privée, clé secrète, clé d'api, clé api, clé d'accès, jeton d'accès, jeton accès, code confidentiel, carte bancaire, " +
-      "carte de crédit, carte bleue, numéro de carte, numéro de la carte, cryptogramme visuel, identifiants de connexion, sécurité sociale",
+      "carte de crédit, carte bleue, numéro de carte, numéro de la carte, cryptogramme visuel, identifiants de connexion, numéro de sécurité sociale",
     "contraseña, frase secreta, clave secreta, clave privada, clave de acceso, clave de api, clave api, código secreto, código de seguridad, código de verificación, " +
       "número de tarjeta, número de la tarjeta, número tarjeta, tarjeta de crédito, tarjeta de débito, token de acceso, credenciales, seguridad social",
     "palavra passe, chave secreta, chave privada, chave de acesso, chave de api, chave api, código de segurança, código de verificação, número do cartão, número de cartão, " +
@@ -52,90 +58,44 @@ export const SECRETS: Readonly<Record<Manner, readonly string[]>> = {
     "पासवर्ड, कूटशब्द, गुप्त कुंजी, निजी कुंजी, api कुंजी, एपीआई कुंजी, एक्सेस टोकन, कार्ड नंबर, क्रेडिट कार्ड, डेबिट कार्ड, सुरक्षा कोड, सत्यापन कोड, ओटीपी, পাসওয়ার্ড, கடவுச்சொல், పాస్‌వర్డ్, પાસવર્ડ, ਪਾਸਵਰਡ",
   ],
   open: [
-    "credential, creds, id token, digit code, json key, card expiry date, card expiration date, card exp date, expiry date of your card, security question answer, mnemonic phrase, mnemonic words, mnemonic seed, recovery code, backup code, security code, verification code, authenticator code, authentication code, authorization code, security answer, " +
+    "restricted key, private|secret spend|view|ssh|signing|rsa|pgp|gpg|stripe|host|wallet|tls|ssl|account|deploy key, amex|mastercard|maestro number, card digits, answer to|to_the|to_your security|secret question, bearer auth, door|gate|alarm|safe|locker|lockbox|garage code|combination, bank|banking login|credentials|details, service|service_role key, tls|ssl client|server key, sk|rk live|test key, auth bearer, wallet|metamask|ledger|trezor|recovery|backup seed|phrase, " +
+      "credential, creds, pin code, pincode, id token, digit code, json key, card expiry date, card expiration date, card exp date, expiry date of your card, security question answer, mnemonic phrase, mnemonic words, mnemonic seed, recovery code, backup code, security code, verification code, authenticator code, authentication code, authorization code, security answer, security|secret question answer|reply|response, answer security|secret question, auth|authentication|verification|login|passcode digits, " +
+      "two|2 factor|fa|step code|token|pin|password, twofa|mfa|tfa code|token|pin, sms|phone|device verification|confirmation, sms|phone confirmation code, confirmation code sms, auth code, verify|verification code, recovery|seed|backup|secret|mnemonic words, " +
+      "primary account number, card|cards expiry, social insurance number, national insurance number, bank account number, aba routing, aba number, mothers|mother maiden, mothers|mother maiden name, unseal key, pre shared key, app specific password, " +
       "secret answer, maiden name, bank account, routing number, account key, license key, licence key, activation key, product key, access key, signing key, signature key, master key, " +
       "deploy key, shared key, symmetric key, decryption key, hmac key, service account key, subscription key, consumer key, auth key, app key, application key, account number of your bank, " +
       "webhook secret, app secret, consumer secret, secret value, secret string, secret phrase, secret word, secret code, secret token, secret recovery, basic auth, authorization header, " +
       "session cookie, wallet key, wallet seed, recovery key, wpa key, wifi key, network key, admin key, root key, unlock code, access code, login code, sms code, passkey secret",
-    "geheimnis, geheimwort, zugangsschlüssel, zugangsschluessel, entsperrcode, geheimer schlüssel, geheimer schluessel, geheimen schlüssel, privater schlüssel, privater schluessel, privaten schlüssel, api schlüssel, api schluessel, lizenzschlüssel, " +
-      "prüfziffer, geheime sleutel, api sleutel",
+    "wiederherstellungs|backup|sicherungs|entsperr code|codes|schlüssel|phrase, code der karte, pin der|ihrer karte, sozialvers|ahv nummer|nr, freischaltcode, freischaltschlüssel, entsperrmuster, pin der karte, ablaufdatum|gültigkeit der|ihrer karte|kreditkarte, antwort sicherheitsfrage, sicherheitsfrage antwort, antwort auf sicherheitsfrage, wlan|wifi|netzwerk|api|bot|verschlüsselungs schlüssel|schluessel|token, " +
+      "geheimschlüssel, privatschlüssel, geheimnis, geheimwort, zugangsschlüssel, zugangsschluessel, entsperrcode, geheimer schlüssel, geheimer schluessel, geheimen schlüssel, privater schlüssel, privater schluessel, privaten schlüssel, api schlüssel, api schluessel, lizenzschlüssel, " +
+      "herstel code|codes|zin, code van_je|van_de kaart|pas, bankgegevens, prüfziffer, geheime|geheim sleutel|code|woord|zin, api|wifi|netwerk|versleutelings|encryptie sleutel, api|bot|toegangs token, pincode",
+    "code de_récupération|de_secours, code de_la|de_votre carte, identifiants|coordonnées bancaires, clé|clef de chiffrement|cryptage|déchiffrement|wifi|signature|licence, jeton|token api|d'api|d'authentification|authentification|bot|d'accès, réponse secrète|de_sécurité, réponse question secrète, question secrète réponse, code sms|otp|d'accès, date d'expiration de|de_la|de_votre carte, expiration carte, phrase de_récupération|de récupération, code reçu par sms, numéro d'assurance_sociale, numéro avs",
+    "clave|llave privada|secreta|api|wifi|wi_fi|de_red|de_acceso|acceso|de_cifrado|cifrado|del_wifi|de_la_tarjeta|tarjeta|de_usuario|usuario|bancaria|del_banco|del_router, token api|bot|del_bot|de_acceso|de_autenticación|autenticación, frase|palabras semilla|de_recuperación|recuperación, respuesta secreta|de_seguridad|seguridad, pregunta secreta|de_seguridad respuesta, " +
+      "código de_recuperación|de_respaldo, código de_la|de_tu tarjeta, datos bancarios, código de_acceso|sms|otp|acceso, caducidad|vencimiento de_la|de_su|de_tu tarjeta, número de cuenta_bancaria|cuenta_del_banco, cuenta bancaria",
+    "código de_recuperação, código do cartão, dados bancários, chave de_criptografia|wifi|da_api|de_rede|pix_secreta, token api|bot|do_bot|da_api|de_autenticação, frase|palavras semente|secreta|de_recuperação, resposta secreta|de_segurança, pergunta secreta|de_segurança resposta, código de_acesso|sms|otp|acesso|do_sms, validade do|do_seu cartão, conta bancária",
+    "codice di_recupero|di_backup, codice|pin della carta, numero conto|di_conto corrente|bancario, coordinate bancarie, chiave di_cifratura|di_crittografia|wifi|di_rete|dell'api, token|gettone api|bot|del_bot|di_autenticazione|accesso, frase|parole di_recupero|recupero|seme, risposta segreta|di_sicurezza, domanda segreta|di_sicurezza risposta, codice di_accesso|accesso|sms|via_sms, scadenza della carta_di_credito, conto bancario",
+    "kod blik, kod zapasowy|odzyskiwania, dane bankowe, klucz szyfrowania|wifi|sieciowy|dostępowy, token api|bota|uwierzytelniający, kod sms|z_sms|z_smsa|dostępu|cvv|cvc|jednorazowy|autoryzacyjny, numer konta_bankowego|rachunku_bankowego|rachunku, fraza|frazy|słowa odzyskiwania|seed, odpowiedź na_pytanie_bezpieczeństwa|na_pytanie_pomocnicze, tajny|sekretny kod|hasło, data ważności_karty",
+    "kart|kredi_kartı|hesap numara, kurtarma kodu, sms ile_gelen kod|kodu, gizli|güvenlik|erişim|doğrulama|onay kod|kodu|kelime|sorunun_cevabı|sorusu_cevabı, sms|cvv|cvc|pin|otp kodu|kodunu|kodunuz, kart no|şifresi|pini|son_kullanma, hesap|banka_hesap numarası|no|numaranız, wifi|ağ|şifreleme anahtarı, bot|api tokeni|tokenı|belirteci, kurtarma ifadesi|kelimeleri",
+    "код восстановления, резервный код, пин карты, банковские реквизиты, код из|с|от смс|sms|приложения|письма, смс|sms|cvv|cvc код, токен бота|api|доступа|авторизации, ключ шифрования|бота|wifi, сид|секретная|резервная фраза, секретное|секретные|кодовое слово|слова, срок действия карты|вашей_карты, номер банковского счета, номер расчетного счета, ответ на секретный|контрольный вопрос, код подтверждения",
     "cryptogramme, code secret, code de sécurité, code de vérification, code pin, codice pin, código pin, codice otp, senha, hasło, hasła, şifre, parola, parolanız",
     "секрет, снилс, инн карты, कार्ड पिन",
   ],
   whole: [
-    "userpass, usrpass, dbpass, rootpass, rootpw, userpw, dbpw, adminpw, github pat, gitlab pat, pat token, ccv, cc expiry, cc expiration, pin nummer, tannummer, pwd, pswd, psw, pword, pw, mdp, cvv, cvv2, cvc, cvc2, otp, totp, hotp, mfa code, 2fa code, tfa code, 2fa, jwt, ssn, iban, pan number, sort code, cc number, ccnumber, ccnum, cc num, cc no, cc cvc, cc cvv, " +
-      "cc exp, card no, card num, card pan, card code, card pin, card expiry, card expiration, card exp, card security, card verification, payment card, bank card, " +
-      "pesel, bsn, puk, pin code, pin number, pin no, pincode, upi pin, tan nummer, authtoken, privkey, secretkey, openai key, anthropic key, stripe key, aws access key id, access key id",
+    "userpass, usrpass, dbpass, rootpass, rootpw, userpw, dbpw, adminpw, github pat, gitlab pat, pat token, ccv, cc expiry, cc expiration, pin nummer, tannummer, pwd, pswd, psswd, paswd, passd, psw, pword, pw, mdp, cvv, cvv2, cvc, cvc2, otp, totp, hotp, mfa code, 2fa code, tfa code, 2fa, jwt, ssn, iban, pan number, sort code, cc number, ccnumber, ccnum, cc num, cc no, cc cvc, cc cvv, " +
+      "cc exp, card no, card num, card pan, card code, card pin, card valid thru, expiry on card, card expiry, card expiration, card exp, card security, card verification, payment card, bank card, " +
+      "pesel, bsn, puk, pin number, pin no, upi pin, tan nummer, authtoken, privkey, secretkey, aws access key id, access key id",
+    "m|t|u|atm|upi pin",
+    `github|gitlab|gh|bitbucket|confluence|jira|devops|azure_devops|${VENDORS} pat`,
+    "user|usr|root|admin|db|master|my|login|wifi|wlan|mail|ftp|smtp|imap|sql|sudo|ssh|vpn|old|new pass|pw|pwd|psw",
+    "id rsa, id ecdsa, id ed25519, kubeconfig, service account json, phpsessid, jsessionid, aspsessionid, session id cookie, cookie header, authorization cookie, nino, aadhaar, aadhar, ssn last, cvv2cvc2",
+    "m|i|sms|photo|push|chip|mobile tan, tan code|nr|eingabe, karten|konto nr, kreditkarten nr",
+    "pin|pins bancomat|secreto|segreto|secret|tarjeta|cartão|carta|carte|karte|kaart|karty|karta|bancaire|bancario|banque|banco|cajero",
   ],
   last: [
-    "token, secret, pin, pass, bearer, mnemonic, access pass, clave, sifre, api key, ssh key, pem key, keystore",
+    "token, secret, pin, mnemonic, access pass, sifre, api key, ssh key, pem key, keystore, social security, sécurité sociale",
+    `${VENDORS} key|apikey, jeton|token|clé|clave|llave|chave|chiave|klucz|токен|ключ github|gitlab|${VENDORS}, aes|rsa|des|ecdsa|ed25519|hmac|tls|ssl|pgp|gpg|wep|wpa|wlan|wi_fi|cipher|crypto|vault|azure_storage|storage_access key, ssl|tls|rsa key pem, sk key`,
+    "apiトークン, apiシークレット, クレカ番号, クレカの番号, ボットトークン, 暗号化キー, 暗号鍵, 秘密の質問の答え, 秘密の答え, リカバリーフレーズ, 復元フレーズ, カードの有効期限, カード有効期限, 动态码, 短信码, 短信代码, 卡有效期, 令牌密钥, 시크릿키, api토큰, 봇토큰, 암호화키, 복구구문, 복구코드, 시크릿, リカバリーコード, 復旧コード, 恢复代码, 恢复码, 备用码, 備用碼, 카드유효기간, 일회용코드",
     "токен, пин, ключ шифрования, トークン, シークレット, 令牌, 權杖, 토큰, 핀번호, टोकन, पिन, رمز سري, jeton, gettone",
   ],
+  alone: ["pass, bearer, clave, tan, pan, psk, pem, rib, csc"],
 };
-
-/**
- * Behind a secret's name, these make it something else: a property of the secret, or a thing around it. English nouns
- * come last.
- */
-export const PROPERTIES =
-  "count, counts, counter, limit, limits, length, len, size, policy, policies, type, types, kind, name, names, label, title, id, ids, identifier, index, expiry, expires, expiration, expire, " +
-  "ttl, lifetime, age, rotation, rotate, rotated, days, date, strength, score, hint, hints, manager, reset, resets, recovery, change, changes, changed, updated, update, history, rule, rules, " +
-  "requirement, requirements, complexity, format, formats, pattern, regex, scope, scopes, status, state, version, versions, path, url, uri, endpoint, location, store, storage, engine, vault, " +
-  "backend, provider, providers, issuer, source, budget, usage, price, prices, cost, symbol, standard, contract, address, supply, decimals, color, colour, icon, image, logo, brand, network, " +
-  "layout, game, text, holder, holders, owner, service, server, method, methods, channel, option, options, setting, settings, config, enabled, required, needed, allowed, supported, visible, " +
-  "min, max, minimum, maximum, display, generator, generation, field, fields, prompt, algorithm, hashing, rate, per, message, template, language, description, note, notes, comment, reference, " +
-  "tier, plan, list, group, role, permissions, permission, less, protected, free, based, santa, was, is, will, be, has, have, should, can, may, must, were, are, needs, authentication, country, " +
-  "verfahren, sein, city, bank, contact, question, chiave, arn, arns, configuration, parameter, parameters, metadata, details, detail, flag, flags, attribute, attributes, prefix, only, validity, created, param, params, risk, encryption, map, spec, specs, connection, grant, grants, properties, property, selection, expression, authorizer, trust, duration, seconds, minutes, alias, plan, preference, preferences, category, rotates, exists, present, valid, works, position, order, total, number of, questions, category, tag, tags, " +
-  "länge, laenge, richtlinie, stärke, staerke, ablauf, hinweis, regel, regeln, anzahl, art, farbe, typ, ändern, lengte, sterkte, beleid, naam, kleur, aantal, uzunlugu, sayisi, adi, turu, politikasi, " +
-  "の長さ, 長さ, の種類, 数, の数, 有効期限, 管理, 强度, 長度, 长度, 数量, 类型, 策略, 学, 管理器, 有效期, 길이, 화, 수, 정책, 종류, 만료, की लंबाई, की संख्या";
-
-/** Before a secret's name, these do the same: what is had of it or done to it. Little words may stand between. */
-export const OF =
-  "length, name, names, count, type, kind, format, age, lifetime, expiry, policy, strength, location, path, id, list, amount, " +
-  "receive, receives, delete, deletes, manage, managed, manages, encrypt, encrypts, validate, add, return, returns, existing, revoke, revoked, remove, rotate, regenerate, generate, reset, forgot, forgotten, lost, change, show, hide, reveal, mask, use, uses, enable, disable, require, requires, " +
-  "required, allow, min, max, minimum, maximum, last, num, no, not, never, without, public, encrypted, hashed, top, " +
-  "länge, name, art, anzahl, kein, keine, ohne, longueur, nom, nombre, type, politique, durée, sans, longitud, cantidad, tipo, política, sin, comprimento, quantidade, sem, lunghezza, numero dei, senza, " +
-  "aantal, naam, zonder, długość, liczba, bez, nazwa, длина, количество, число, имя, тип, срок, без, طول, عدد, نوع, اسم";
-
-/** Right before a secret's name these make a yes-or-no of it. */
-export const WHETHER = "is, has, have, had, was, are, with";
-
-/** A few words before a secret's name: it is not asked for, it is warned of. */
-export const NOT =
-  "not, never, no, don, dont, without, instead, nicht, nie, niemals, kein, keine, keinen, ne, pas, jamais, sans, nunca, jamás, não, sem, non, mai, senza, niet, geen, nooit, zonder, nigdy, bez, не, никогда";
-
-/** What a long clause has that asks its reader to put something in. Clauses in scripts without spaces need none. */
-export const ASKING =
-  "enter, re, reenter, type, typing, provide, paste, give, input, supply, submit, share, tell, send, confirm, insert, write, put, need, needs, require, requires, what, fill, set, choose, pick, create, repeat, " +
-  "copy, verify, specify, please, eingeben, ein, gib, geben, nennen, nenne, einfügen, bitte, bestätigen, entrez, entrer, saisissez, saisir, indiquez, fournissez, donnez, collez, confirmez, veuillez, " +
-  "introduzca, introduce, introducir, ingrese, ingresa, ingresar, escriba, escribe, proporcione, proporciona, indique, pegue, confirme, confirma, digite, insira, informe, forneça, introduza, cole, " +
-  "inserisci, inserire, immetti, digita, fornisci, incolla, conferma, voer, vul, geef, plak, bevestig, wpisz, podaj, wprowadź, wklej, proszę, girin, giriniz, yazın, gir, yapıştırın";
-
-/** Those of them that say no more than to type, with more of other scripts. */
-export const TYPING =
-  "enter, reenter, type, typing, paste, input, insert, fill, eingeben, einfügen, gib, entrez, entrer, saisissez, saisir, collez, introduzca, introduce, introducir, ingrese, ingresa, ingresar, " +
-  "escriba, escribe, pegue, digite, insira, introduza, cole, inserisci, inserire, immetti, digita, incolla, voer, vul, plak, wpisz, wprowadź, wklej, girin, giriniz, gir, yazın, yapıştırın, " +
-  "введите, введи, ввести, впишите, вставьте, укажите";
-
-/** The same where words stand without spaces, or take other endings. */
-export const TYPING_INSIDE = "输入, 輸入, 填写, 填寫, 入力, 입력, ادخل, اكتب, दर्ज";
-
-/** Before a token, a pin, a pass or a card number: what makes it none of the secret kind. */
-export const HARMLESS_KINDS =
-  "request, sequence, lock, creation, execute, export, import, update, updated, starting, job, task, workflow, result, retrieval, checkpoint, conditional, block, forward, backward, chunk, message, poll, offer, preview, profile, provision, purchase, view, term, unique, policy, portfolio, anomaly, action, event, configuration, ballot, slot, queue, client, version, service, event source, idempotency, concurrency, dns, billing, page, next page, previous page, continuation, cursor, pagination, sync, progress, stop, start, end, pad, padding, eos, bos, unk, mask, design, prompt, completion, input, output, total, used, crypto, " +
-  "governance, utility, erc20, game, board, boarding, season, bus, train, ski, day, ticket, test, mountain, first, second, multi, single, map, location, drop, gpio, led, push, bowling, rolling, " +
-  "safety, hair, tie, lapel, library, membership, member, loyalty, rewards, business, student, trading, id, all, pick, palabra, palabras, resume, list, change, watch, tour, hall, backstage, visitor";
-
-/** Behind `to`: what is done with a secret that is there already. */
-export const HANDLING =
-  "revoke, delete, remove, rotate, rename, edit, create, generate, list, show, hide, manage, expire, renew, disable, enable, keep, copy, move, share";
-
-/** Between a property and its secret. */
-export const LITTLE =
-  "of, the, a, an, your, my, our, this, that, for, to, any, new, old, current, des, der, die, das, dem, den, deines, ihres, ihr, dein, de, du, d, la, le, les, votre, ton, del, el, los, las, su, tu, da, do, " +
-  "dos, das, sua, di, della, dei, il, lo, tua, van, het, een, je, uw, s";
-
-/** Behind a secret's name, these go on with a sentence that asks for it, so that it is the last word all the same. */
-export const GOES_ON =
-  "of, for, from, to, in, on, at, with, here, below, again, please, and, or, value, string, confirmation, confirm, repeat, new, old, current, used, by, if, you, we, code, number, no, " +
-  "für, aus, von, hier, ein, wiederholen, bitte, eingeben, pour, de, du, para, da, do, per, del, voor, dla, için, girin, が, を, を入力, を入力してください, की, दर्ज, 입력, 을, 를";

@@ -12,6 +12,7 @@ import {
   isPostal,
   isYours,
   meaningOf,
+  PIN,
   wordsBefore,
   wordsBehind,
 } from "./secret-context.ts";

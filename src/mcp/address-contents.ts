@@ -28,7 +28,7 @@ const OPAQUE: ReadonlySet<string> = new Set(
 );
 /** Names whose value opens something, beyond those that name a secret in a form. */
 const OPENING: ReadonlySet<string> = new Set(
-  "code authcode sid sessionid session sessid sess jsessionid phpsessid aspsessionid aspnetsessionid sessionkey sig apikey magic magiclink otp jwt assertion clientassertion idtokenhint".split(
+  "code authcode sid sessionid session sessid sess jsessionid phpsessid aspsessionid aspnetsessionid sessionkey sig apikey magic magiclink otp jwt assertion clientassertion idtokenhint oobcode".split(
     " ",
   ),
 );
@@ -36,9 +36,9 @@ const OPENING: ReadonlySet<string> = new Set(
 const OPENING_IF_LONG: ReadonlySet<string> = new Set(
   "auth authorization authz ticket authdata authinfo".split(" "),
 );
-/** Segments of a path behind which an identifier opens something; behind others it is a commit, an order, a flow. */
+/** Segments of a path behind which an identifier opens something, or an account; behind others it is a commit, an order, a flow. */
 const OPENING_SEGMENTS: ReadonlySet<string> = new Set(
-  "session sessions sess sessid sid sessionid token tokens magic magiclink magiclinks magiclogin otp jwt apikey apikeys".split(
+  "session sessions sess sessid sid sessionid token tokens magic magiclink magiclinks magiclogin otp jwt apikey apikeys resetpassword passwordreset verifyemail emailverification confirmemail activateaccount".split(
     " ",
   ),
 );
@@ -84,13 +84,20 @@ const PRESIGNED: readonly (readonly string[])[] = [
 
 /** Judges what stands behind the host. */
 export function judgeContents(url: QuestionUrl, note: Note): void {
-  const { credentials, personal, isWhole } = sensitiveIn(unescaped(url.path));
+  judgePath(url.path, note);
+  judgeParameters(url.query, 0, note);
+  // Pages route by fragments that are paths, with a query of their own.
+  const path = /^!?\/[^?]*/.exec(url.fragment)?.[0] ?? "";
+  judgePath(path, note);
+  judgeParameters(url.fragment.slice(path.length), 0, note);
+}
+
+function judgePath(path: string, note: Note): void {
+  const { credentials, personal, isWhole } = sensitiveIn(unescaped(path));
   if (!isWhole) note("elicitation/url-credentials", "unread");
   for (const kind of credentials) note("elicitation/url-credentials", kind);
   for (const kind of personal) note("elicitation/url-personal-data", kind);
-  judgeSegments(url.path, note);
-  judgeParameters(url.query, 0, note);
-  judgeParameters(url.fragment, 0, note);
+  judgeSegments(path, note);
 }
 
 /** Segments of a path may be parameters, have some behind a semicolon (RFC 3986, 3.3), or be an identifier. */

@@ -11,6 +11,9 @@ import { isLoopbackHost, type QuestionUrl } from "./question-url.ts";
 import { asLatin, plain } from "./reading.ts";
 import { isMixed } from "./scripts.ts";
 
+/** What hosts hold besides letters, marks, digits and what RFC 5892 lets stand between some. Addresses of machines have colons. */
+const SIGNS = /^(?!\[).*[^\p{L}\p{M}\p{Nd}_\u00b7\u0375\u05f3\u05f4\u06fd\u06fe\u0f0b\u3007\u30fb-]/u;
+
 /** What the operator says about addresses, compiled. */
 export interface AddressPolicy {
   /**
@@ -54,17 +57,17 @@ function judgeHost({ host, writtenHost }: QuestionUrl, note: (rule: RuleId, deta
     note("elicitation/url-punycode", "punycode");
   const labels = domainToUnicode(host).split(".");
   if (labels.some(isMixed)) note("elicitation/url-mixed-script", "mixed");
+  // Slashes, dots and other signs that no host is written with (RFC 5892, 2): `bank.example⁄login.evil.example`.
+  if (labels.some((label) => SIGNS.test(label))) note("elicitation/url-mixed-script", "sign");
   // A name of one script that looks like Latin through and through, under a Latin top level.
   const isLatinTop = /^[a-z0-9-]*$/.test(labels.at(-1) ?? "");
   if (
     isLatinTop &&
     labels.some(
-      (label) => /\P{ASCII}/u.test(label) && /^[a-z0-9-]+$/.test(asLatin(plain(label))) && !isLatin(label),
+      (label) =>
+        (/\P{ASCII}/u.test(plain(label)) || label.includes("\u0261")) &&
+        /^[a-z0-9-]+$/.test(asLatin(plain(label))),
     )
   )
     note("elicitation/url-mixed-script", "look_alike");
-}
-
-function isLatin(label: string): boolean {
-  return /^[\p{Script=Latin}\p{M}0-9-]+$/u.test(label);
 }

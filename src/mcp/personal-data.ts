@@ -10,11 +10,13 @@ export type PersonalKind = "email" | "phone" | "card" | "iban" | "national_id";
 const EMAIL =
   /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,24}(?![\p{L}\p{N}])/u;
 const PHONE = /(?<![\w+])\+[1-9](?:[ ().\u00a0/-]{0,2}[0-9]){7,13}(?![0-9])/;
-const CARDS = /(?<![0-9A-Za-z_.-])[2-6](?:[ -]?[0-9]){12,18}(?![0-9A-Za-z_])/g;
+const CARDS = /(?<![0-9A-Za-z_.-])[2-6](?:[ \u00a0\u202f-]?[0-9]){12,18}(?![0-9A-Za-z_])/g;
+/** What numbers are grouped by. */
+const SPACES = /[ \u00a0\u202f-]/g;
 /** First digits and lengths of the networks. */
 const NETWORKS =
   /^(?:4(?:\d{12}|\d{15}|\d{18})|5[0-8]\d{14}|2(?:2[2-9]|[3-6]\d|7[0-2])\d{13}|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|35\d{14,17}|6(?:011|5\d\d|4[4-9]\d|2\d\d|0\d\d|7\d\d)\d{12,15})$/;
-const IBANS = /(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?:[ -]?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])/g;
+const IBANS = /(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?:[ \u00a0\u202f-]?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])/g;
 const IBAN_LENGTHS =
   "NO15 BE16 DK18 FI18 FO18 GL18 NL18 MK19 SI19 AT20 BA20 EE20 KZ20 LT20 LU20 XK20 CH21 CR22 HR21 LI21 LV21 BG22 BH22 DE22 GB22 GE22 IE22 ME22 RS22 VA22 " +
   "AE23 GI23 IL23 IQ23 TL23 AD24 CZ24 ES24 MD24 PK24 RO24 SA24 SE24 SK24 TN24 VG24 PT25 ST25 IS26 TR26 FR27 GR27 IT27 MC27 MR27 SM27 AL28 AZ28 BY28 CY28 " +
@@ -54,7 +56,7 @@ function anyOf(text: string, shape: RegExp, fits: (candidate: string) => boolean
 
 /** A number of a card network whose check digit (Luhn) fits. */
 function isCard(candidate: string): boolean {
-  const digits = candidate.replace(/[ -]/g, "");
+  const digits = candidate.replace(SPACES, "");
   if (!NETWORKS.test(digits)) return false;
   let sum = 0;
   for (let i = 0; i < digits.length; i++) {
@@ -66,7 +68,7 @@ function isCard(candidate: string): boolean {
 
 /** An account number of a country's length whose check digits (modulo 97) fit. */
 function isIban(candidate: string): boolean {
-  let text = candidate.replace(/[ -]/g, "").toUpperCase();
+  let text = candidate.replace(SPACES, "").toUpperCase();
   const length = LENGTHS.get(text.slice(0, 2));
   if (length === undefined || text.length < length) return false;
   text = text.slice(0, length);

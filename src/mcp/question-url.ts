@@ -88,11 +88,11 @@ function readAuthority(authority: string): { readonly host: string } | undefined
   return { host: (colon === -1 ? place : place.slice(0, colon)).toLowerCase() };
 }
 
-/** Whether a host is as short as names in DNS are (RFC 1035, 2.3.4), and without stacks of marks. */
+/** Whether a host is as short as names in DNS are (RFC 1035, 2.3.4), with something in each label, and without stacks of marks. */
 function isName(host: string): boolean {
   return (
     host.length <= MAX_HOST &&
-    host.split(".").every(({ length }) => length <= MAX_LABEL) &&
+    host.split(".").every(({ length }) => length >= 1 && length <= MAX_LABEL) &&
     !hasStackedMarks(host)
   );
 }

@@ -66,6 +66,15 @@ t.test("addresses that readers read differently", async (t) => {
     "https://conn\u200bect.example/",
     "https://connect.example/\u202egnp.exe",
     "https://connect.example./",
+    "https://.connect.example/",
+    "https://connect..example/",
+    "https://connect.example../",
+    "https://[fe80::1%25eth0]/",
+    "https://[::1%lo]/",
+    "https://connect.example:443:80/",
+    "https://connect.example:+443/",
+    "https://connect.example\uff0fevil.example/",
+    "https://connect.example%00.evil.example/",
     "https://0x7f.1/",
     "https://2130706433/",
     "https://0177.0.0.1/",
@@ -117,6 +126,12 @@ t.test("names of hosts", async (t) => {
   t.same(judge("https://p\u0430ypal.example/"), ["url-mixed-script mixed"]);
   t.same(judge("https://xn--pypal-4ve.example/"), ["url-punycode punycode", "url-mixed-script mixed"]);
   t.same(judge("https://\u0430\u0440\u0440\u04cf\u0435.com/"), ["url-mixed-script look_alike"]);
+  for (const name of ["\u0261oogle", "\u028foutube", "p\u1d00ypal"])
+    t.same(judge(`https://${name}.com/`), ["url-mixed-script look_alike"], name);
+  for (const name of ["bank.example\u2044login", "bank.example\u2215login", "a\u2764b"])
+    t.ok(judge(`https://${name}.evil.example/`).includes("url-mixed-script sign"), name);
+  for (const name of ["faß.de", "łódź.pl", "café.fr", "ñandú.cl", "ŋ.example", "col·legi.cat", "a--b.example", "a_b.example", "[2001:db8::7]:8443"])
+    t.same(judge(`https://${name}/`), [], name); // biome-ignore format: one list
   t.same(judge("https://сое.рф/"), [], "under a top level of its own script");
   t.same(judge("https://τest.example/"), ["url-mixed-script mixed"]);
 });
@@ -153,6 +168,11 @@ t.test("what rides in it", async (t) => {
     ["token=abcdef123/b", "named"],
     [`${"a/".repeat(300)}b`, "unread"],
     ["?acc\u0435ss_token=abcdef123", "named"],
+    ["#/token/9f86d081884c7d659a2feaa0c55ad015", "named"],
+    ["#!/session/9f86d081884c7d659a2feaa0c55ad015?x=1", "named"],
+    ["reset-password/9f86d081884c7d659a2feaa0c55ad015", "named"],
+    ["verify-email/abcdef0123456789abcdef0123456789", "named"],
+    ["?mode=resetPassword&oobCode=abcDEF123456789", "named"],
   ];
   for (const [query, kind] of credentials)
     t.ok(
@@ -168,6 +188,7 @@ t.test("what rides in it", async (t) => {
     ["?x=+493012345678", "phone"],
     ["?x=4111-1111-1111-1111", "card"],
     ["?x=4111111111111111", "card"],
+    ["?x=4111%C2%A01111%C2%A01111%C2%A01111", "card"],
     ["?x=DE89370400440532013000", "iban"],
     ["?x=123-45-6789", "national_id"],
     ["?first_name=Zo%C3%AB", "named"],
@@ -178,7 +199,7 @@ t.test("what rides in it", async (t) => {
       judge(`https://a.example/${query}`).includes(`url-personal-data ${kind}`),
       `${query}: ${judge(`https://a.example/${query}`)}`,
     );
-  for (const harmless of ["?x=4111111111111112", "?x=1700000000000", "?x=DE89370400440532013001", "?x=000-45-6789", "?version=1.2.3", "?id=1234567890123456", "?x=@zoe", "?key=PROJ-1234", `?${"a=b&".repeat(255)}`]) // biome-ignore format: one list
+  for (const harmless of ["?x=4111111111111112", "?x=1700000000000", "?x=DE89370400440532013001", "?x=000-45-6789", "?version=1.2.3", "?id=1234567890123456", "?x=@zoe", "?key=PROJ-1234", "#/docs/token-count", "#/commit/9f86d081884c7d659a2feaa0c55ad015", "reset-password", "reset-password?lang=de", `?${"a=b&".repeat(255)}`]) // biome-ignore format: one list
     t.same(judge(`https://a.example/${harmless}`), [], harmless);
   const many = `https://a.example/?${"a=b&".repeat(300)}token=abcdef123`;
   t.same(judge(many), ["url-credentials unread"], "nothing hides among hundreds");

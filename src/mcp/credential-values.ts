@@ -4,6 +4,8 @@
  * linear in the text.
  */
 
+import { VENDOR_TOKEN } from "./vendor-tokens.ts";
+
 /** What kind of credential; never the value. */
 export type CredentialKind =
   | "jwt"
@@ -13,59 +15,17 @@ export type CredentialKind =
   | "authorization"
   | "userinfo";
 
-/** Tokens with three parts, the first a JSON object: JWS and JWE (RFC 7519). */
-const JWT = /(?<![\w-])eyJ[\w-]{6,4096}\.[\w-]{2,}\.[\w-]*/;
+/** Tokens of several parts, the first a JSON object: JWS, and JWE whose key may be nothing (RFC 7519, RFC 7516). */
+const JWT = /(?<![\w-])eyJ[\w-]{6,4096}\.(?:[\w-]{2,}\.[\w-]*|\.[\w-]{2,}\.)/;
 const PRIVATE_KEY =
-  /-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----|(?<![A-Z0-9-])AGE-SECRET-KEY-1[0-9A-Z]{20}/;
+  /-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY|PuTTY-User-Key-File-[0-9]|(?<![A-Z0-9-])AGE-SECRET-KEY-1[0-9A-Z]{20}/;
+/** The private part of a key that is an object (RFC 7518, 6); what is beside it tells that it is one. */
+const PRIVATE_MEMBER = /"(?:d|k)"\s{0,8}:\s{0,8}"[\w-]{32}/;
 const CLOUD_KEY =
-  /(?<![A-Za-z0-9])(?:(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Za-z0-9])|AIza[\w-]{35}|ya29\.[\w-]{20}|GOCSPX-[\w-]{20}|LTAI[A-Za-z0-9]{16})|(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{30}/;
-const VENDOR_TOKENS: readonly string[] = [
-  ...["gh[pousr]_[A-Za-z0-9]{30}", "github_pat_[A-Za-z0-9_]{30}", "gl(?:pat|rt|dt|cbt|ptt|soat)-[\\w-]{20}"],
-  ...[
-    "xox[abeoprs]-[\\w-]{10}",
-    "xapp-[\\w-]{10}",
-    "(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16}",
-    "whsec_[A-Za-z0-9+/]{20}",
-  ],
-  ...[
-    "sk-(?:ant-|proj-|or-|svcacct-)?[\\w-]{20}",
-    "SG\\.[\\w-]{16,32}\\.[\\w-]{16}",
-    "npm_[A-Za-z0-9]{30}",
-    "pypi-[\\w-]{30}",
-  ],
-  ...[
-    "hf_[A-Za-z0-9]{30}",
-    "do[opr]_v1_[a-f0-9]{40}",
-    "shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}",
-    "dapi[a-f0-9]{32}",
-    "lin_api_[A-Za-z0-9]{30}",
-  ],
-  ...[
-    "secret_[A-Za-z0-9]{40}",
-    "ntn_[A-Za-z0-9]{40}",
-    "sq0[a-z]{3}-[\\w-]{22}",
-    "EAAC[A-Za-z0-9]{30}",
-    "key-[a-f0-9]{32}(?![a-f0-9])",
-  ],
-  ...[
-    "r8_[A-Za-z0-9]{30}",
-    "gsk_[A-Za-z0-9]{30}",
-    "pplx-[A-Za-z0-9]{30}",
-    "xai-[A-Za-z0-9]{40}",
-    "hv[sbr]\\.[\\w-]{20}",
-    "nvapi-[\\w-]{30}",
-  ],
-  ...[
-    "glsa_[A-Za-z0-9]{30}",
-    "PMAK-[a-f0-9]{20}",
-    "figd_[\\w-]{20}",
-    "tskey-[a-z]{3,12}-[\\w-]{10}",
-    "AQV[A-Za-z0-9_-]{35}",
-    "sntry[su]_[\\w=]{30}",
-  ],
-];
-const VENDOR_TOKEN = new RegExp(`(?<![A-Za-z0-9_-])(?:${VENDOR_TOKENS.join("|")})`);
-const AUTHORIZATION = /(?<![A-Za-z])(?:bearer|basic|dpop)\s{1,4}[A-Za-z0-9._~+/-]{16}/i;
+  /(?<![A-Za-z0-9])(?:(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Za-z0-9])|AIza[\w-]{35}|ya29\.[\w-]{20}|GOCSPX-[\w-]{20}|1\/\/0[\w-]{40}|LTAI[A-Za-z0-9]{16}|AKID[A-Za-z0-9]{32}|ABSK[A-Za-z0-9+/=]{60}|[A-Za-z0-9]{3}[0-9]Q~[A-Za-z0-9_~.-]{31})|(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{30}|[?&]sig=[A-Za-z0-9%+/]{40}/;
+/** What opens a request: the header of it, or the value alone. A word behind `bearer` has no digit. */
+const AUTHORIZATION =
+  /(?<![A-Za-z])(?:(?:[Bb]earer|BEARER|D[Pp]o[Pp])\s{1,4}(?=[A-Za-z._~+/-]{0,64}[0-9])[A-Za-z0-9._~+/-]{16}|(?:[Bb]asic|BASIC)\s{1,4}(?=[a-z+/]{0,64}[A-Z0-9=])[A-Za-z0-9+/]{16}|[Aa]uthorization["']?\s{0,4}[:=]\s{0,4}["']?[A-Za-z]{3,10}\s{1,4}[A-Za-z0-9._~+/-]{16}|SSWS\s{1,4}[\w-]{20}|(?:[Ss]et-)?[Cc]ookie["']?\s{0,4}[:=]\s{0,4}["']?[^\s=;"']{1,64}=[^\s;"']{16})/;
 /** User and password before a host. */
 const USERINFO = /:\/\/[^\s/?#@:"'<>]{0,64}:[^\s/?#@"'<>]{1,128}@/;
 
@@ -80,13 +40,19 @@ const SHAPES: readonly (readonly [CredentialKind, RegExp])[] = [
 
 /** The kinds of credentials that stand somewhere in the untrusted `text`. */
 export function credentialsIn(text: string): CredentialKind[] {
-  return SHAPES.flatMap(([kind, shape]) => (shape.test(text) ? [kind] : []));
+  const kinds = SHAPES.flatMap(([kind, shape]) => (shape.test(text) ? [kind] : []));
+  if (isKeyObject(text) && !kinds.includes("private_key")) kinds.push("private_key");
+  return kinds;
+}
+
+function isKeyObject(text: string): boolean {
+  return text.includes('"kty"') && PRIVATE_MEMBER.test(text);
 }
 
 /** What a token goes on with behind what its shape needs. */
 const REST = /[A-Za-z0-9_+/=.~-]*/y;
 /** A line of an encoded key. */
-const ENCODED = /[A-Za-z0-9+/=]{20,}/g;
+const ENCODED = /[A-Za-z0-9+/=_-]{20,}/g;
 const PLACES = SHAPES.map(([kind, shape]) => [kind, new RegExp(shape.source, `${shape.flags}g`)] as const);
 
 /**
@@ -95,18 +61,16 @@ const PLACES = SHAPES.map(([kind, shape]) => [kind, new RegExp(shape.source, `${
  */
 export function credentialPlaces(text: string): (readonly [number, number])[] {
   const found = PLACES.flatMap(([kind, shape]) => {
-    const hits = Array.from(text.matchAll(shape), (hit): [number, number] => [
-      hit.index,
-      hit.index + hit[0].length,
-    ]);
+    const hits = Array.from(text.matchAll(shape), whole);
     if (hits.length === 0) return [];
     if (kind === "userinfo") return hits.map(([from, to]): [number, number] => [from + 3, to - 1]);
     const encoded = kind === "private_key" ? Array.from(text.matchAll(ENCODED)) : [];
     return [
       ...hits.map(([from, to]): [number, number] => [from, endOfToken(text, to)]),
-      ...encoded.map((hit): [number, number] => [hit.index, hit.index + hit[0].length]),
+      ...encoded.map(whole),
     ];
   });
+  if (isKeyObject(text)) found.push(...Array.from(text.matchAll(ENCODED), whole));
   const places: [number, number][] = [];
   for (const [from, to] of found.sort(([a], [b]) => a - b)) {
     const last = places.at(-1);
@@ -114,6 +78,10 @@ export function credentialPlaces(text: string): (readonly [number, number])[] {
     else places.push([from, to]);
   }
   return places;
+}
+
+function whole(hit: RegExpExecArray): [number, number] {
+  return [hit.index, hit.index + hit[0].length];
 }
 
 function endOfToken(text: string, from: number): number {

@@ -7,12 +7,16 @@
 /** What kind; never the value. */
 export type PersonalKind = "email" | "phone" | "card" | "iban" | "national_id";
 
+/** Names of files for dense screens (`a@2x.png`) and of repositories (`git@host:owner/name`) are none. */
 const EMAIL =
-  /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,24}(?![\p{L}\p{N}])/u;
+  /(?<![\p{L}\p{N}._%+-])(?!(?:git|hg|svn)@[\p{L}\p{N}.-]{1,255}:)[\p{L}\p{N}._%+-]{1,64}@(?![0-9]x\.(?:png|jpe?g|gif|webp|avif)(?![\p{L}\p{N}]))(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,24}(?![\p{L}\p{N}])/u;
 const PHONE = /(?<![\w+])\+[1-9](?:[ ().\u00a0/-]{0,2}[0-9]){7,13}(?![0-9])/;
-const CARDS = /(?<![0-9A-Za-z_.-])[2-6](?:[ \u00a0\u202f-]?[0-9]){12,18}(?![0-9A-Za-z_])/g;
+/** As written in North America. */
+const US_PHONE = /(?<![\w(])\([2-9][0-9]{2}\) ?[2-9][0-9]{2}-[0-9]{4}(?![\w-])/;
+const CARDS =
+  /(?<![0-9A-Za-z_.-])(?:[2-6](?:[ \u00a0\u202f-]?[0-9]){12,18}|[2-6][0-9]{3}(?:\.[0-9]{4}){3})(?![0-9A-Za-z_])/g;
 /** What numbers are grouped by. */
-const SPACES = /[ \u00a0\u202f-]/g;
+const SPACES = /[ .\u00a0\u202f-]/g;
 /** First digits and lengths of the networks. */
 const NETWORKS =
   /^(?:4(?:\d{12}|\d{15}|\d{18})|5[0-8]\d{14}|2(?:2[2-9]|[3-6]\d|7[0-2])\d{13}|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|35\d{14,17}|6(?:011|5\d\d|4[4-9]\d|2\d\d|0\d\d|7\d\d)\d{12,15})$/;
@@ -37,7 +41,7 @@ export function personalDataIn(text: string): PersonalKind[] {
   const kinds: PersonalKind[] = [];
   // Without one the expression would try every character as the first of a name.
   if (text.includes("@") && EMAIL.test(text)) kinds.push("email");
-  if (PHONE.test(text)) kinds.push("phone");
+  if (PHONE.test(text) || US_PHONE.test(text)) kinds.push("phone");
   if (anyOf(text, CARDS, isCard)) kinds.push("card");
   if (anyOf(text, IBANS, isIban)) kinds.push("iban");
   if (NATIONAL.some((shape) => shape.test(text)) || anyOf(text, CN_ID, isChineseId))

@@ -6,6 +6,7 @@ import { isUtf8 } from "node:buffer";
 import { type CredentialKind, credentialsIn } from "./credential-values.ts";
 import { type PersonalKind, personalDataIn } from "./personal-data.ts";
 import { plain } from "./reading.ts";
+import { unescapeOnce } from "./resource-uri.ts";
 import { namesSecret } from "./secret-name.ts";
 
 /** What was found. `named`: a value under the name of a secret, or of personal data. */
@@ -30,6 +31,16 @@ const ESCAPED_AS: ReadonlyMap<string, string> = new Map(
 );
 /** A member of an object with a string or a number, also in a text that is cut or only holds JSON. */
 const MEMBER = /(?<!\\)"((?:[^"\\]|\\.)+)"\s*:\s*(?:"((?:[^"\\]|\\.)*)|(-?\d[\d.eE+-]*))/gs;
+/**
+ * The same in other ways to write them down: one on a line (YAML, TOML, headers, settings of an environment), in
+ * single quotes, names without quotes, tags.
+ */
+const PAIRS: readonly RegExp[] = [
+  /^[ \t]{0,32}(?:[-*] |export )?([\p{L}_][\p{L}\p{M}\p{N}_.-]{0,63})[ \t]{0,8}[:=][ \t]{0,8}(["']?[^\s"']{1,512})["']?[ \t]{0,8}[,;]?$/gmu,
+  /'([^'\n]{1,128})'\s{0,8}:\s{0,8}'([^'\n]{1,512})/g,
+  /[{,]\s{0,16}([A-Za-z_]\w{0,63})\s{0,8}:\s{0,8}["']([^"'\n]{1,512})/g,
+  /<([A-Za-z_][\w.:-]{0,63})>([^<>\s]{1,512})<\//g,
+];
 /** No shape is shorter: `a@b.de`. */
 const SHORTEST = 6;
 const NOTHING: Sensitive = { credentials: new Set(), personal: new Set(), isWhole: true };
@@ -38,6 +49,8 @@ const LEAST_SECRET = 4;
 const PERSONAL_NAMES: ReadonlySet<string> = new Set(
   (
     "email mail emailaddress useremail phone phonenumber tel telephone mobile mobilenumber msisdn ssn dob dateofbirth birthdate birthday " +
+    "cpf dni nie aadhaar aadhaarnumber pesel bsn passportno socialsecurity vorname nachname geburtsdatum prenom nomdefamille datenaissance datedenaissance telefon telefono correo correoelectronico " +
+    "apellido apellidos fechanacimiento fechadenacimiento sobrenome datanascimento datadenascimento cognome datadinascita voornaam achternaam geboortedatum imie nazwisko " +
     "firstname lastname surname fullname givenname familyname streetaddress homeaddress postaladdress passportnumber nationalid taxid " +
     "loginhint"
   ).split(" "),
@@ -49,8 +62,8 @@ export function namesPerson(name: string): boolean {
 }
 
 /**
- * Looks into the untrusted `text`: as it stands, with the escapes of JSON undone, and where it is base64 of something readable, or
- * parts of that joined by dots, into that too, one level deep.
+ * Looks into the untrusted `text`: as it stands, with the escapes of JSON or of addresses undone, and where it is base64
+ * or hexadecimal of something readable, or parts of that joined by dots, into that too, one level deep.
  */
 export function sensitiveIn(text: string): Sensitive {
   if (text.length < SHORTEST) return NOTHING;
@@ -71,23 +84,24 @@ export function sensitiveIn(text: string): Sensitive {
   return { credentials, personal, isWhole };
 }
 
-/** A text, and what it says when its escapes are undone once, twice. */
+/** A text, and what it says when its escapes are undone once, twice; those of addresses once. */
 function unescaped(text: string): string[] {
   const texts = [text];
   for (let layer = text; texts.length <= MAX_ESCAPED && layer.includes("\\"); texts.push(layer))
     layer = layer.replace(ESCAPE, (_, point?: string, sign = "") =>
       point === undefined ? (ESCAPED_AS.get(sign) ?? sign) : String.fromCharCode(Number.parseInt(point, 16)),
     );
+  if (/%[0-9a-f]{2}/i.test(text)) texts.push(unescapeOnce(text));
   return texts;
 }
 
-/** The readable texts that a text holds as base64, alone or in parts between dots. */
+/** The readable texts that a text holds as base64 or in hexadecimal, alone or in parts between dots. */
 function decoded(text: string): string[] {
   const parts = text.split(".", 9);
   if (parts.length > 8) return [];
   return parts.flatMap((part) => {
     if (part.length < 8 || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(part)) return [];
-    const bytes = Buffer.from(part, "base64");
+    const bytes = Buffer.from(part, /^(?:[0-9a-f]{2}){4,}$/i.test(part) ? "hex" : "base64");
     // What is no text was encrypted, compressed or a digest.
     if (!isUtf8(bytes)) return [];
     const inner = bytes.toString("utf8");
@@ -95,7 +109,7 @@ function decoded(text: string): string[] {
   });
 }
 
-/** Names in a text, by JSON or joined to a value by `=`, with the length of the longest value; one more at most than are looked at. */
+/** Names in a text, by JSON or in other ways to write pairs, or joined to a value by `=`, with the length of the longest value; one more at most than are looked at. */
 function longestValues(text: string): ReadonlyMap<string, number> {
   const names = new Map<string, number>();
   const note = (name: string, length: number): boolean => {
@@ -105,6 +119,8 @@ function longestValues(text: string): ReadonlyMap<string, number> {
   };
   for (const [, name = "", string, number = ""] of text.matchAll(MEMBER))
     if (!note(name, (string ?? number).length)) return names;
+  for (const shape of PAIRS)
+    for (const [, name = "", value = ""] of text.matchAll(shape)) if (!note(name, value.length)) return names;
   if (!text.includes("=") || /^\s*[{[]/.test(text)) return names;
   for (const pair of text.split(/[&;,\s]+/)) {
     const at = pair.indexOf("=");

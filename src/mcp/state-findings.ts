@@ -6,8 +6,8 @@
 import type { Finding } from "../rules/finding.ts";
 import { sensitiveIn } from "./sensitive.ts";
 
-/** A state that is one signed token is how a server protects it; what the token says is looked at all the same. */
-const WHOLE_TOKEN = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/;
+/** A state that is one signed or encrypted token is how a server protects it; what a signed one says is looked at all the same. */
+const WHOLE_TOKEN = /^eyJ[\w-]+(?:\.[\w-]+\.[\w-]*|(?:\.[\w-]*){4})$/;
 const NONE: readonly Finding[] = [];
 
 /**

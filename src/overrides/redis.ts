@@ -34,6 +34,8 @@ import { signEntry } from "./signature.ts";
 import { Turns } from "./turns.ts";
 
 const READ_INTERVAL_MS = 400;
+/** A reading without an answer when the next is due may wait at a link that is dead and does not know it. */
+const SLOW_READING_MS = 300;
 /** Grants hold so long after Redis was last read, so that one slow answer does not end them. */
 const GRANTS_LAPSE_MS = 5_000;
 const COMMAND_TIMEOUT_MS = 2_000;
@@ -50,6 +52,8 @@ export interface RedisOverridesOptions extends ReplicaOptions {
   readonly random?: (bytes: number) => Buffer;
   /** Default 5,000. */
   readonly grantsLapseMs?: number;
+  /** Bound on a single command; default 2,000. */
+  readonly commandTimeoutMs?: number;
 }
 
 /** Shared overrides that can be told to read now. */
@@ -80,12 +84,14 @@ class SharedOverrides extends Standing implements RedisOverrides {
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #started = Promise.withResolvers<void>();
   #reconnectedAt = Number.NEGATIVE_INFINITY;
+  /** Orders of operators that Redis is asked for now. */
+  #orders = 0;
   #closed = false;
 
   constructor(options: RedisOverridesOptions) {
     super();
     this.#options = options;
-    this.#servers = openRedis(options.target, COMMAND_TIMEOUT_MS, {
+    this.#servers = openRedis(options.target, options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS, {
       ready: () => void this.#tick(),
       // In a Cluster most links are to servers that hold nothing of this.
       lost: (_link, reason, cause) => this.#linked() || this.#fail(reason, cause),
@@ -210,6 +216,7 @@ class SharedOverrides extends Standing implements RedisOverrides {
     const { name } = this.#servers;
     if (!(await this.#servers.whenReady(this.#hash.key, performance.now() + COMMAND_TIMEOUT_MS)))
       throw new OverridesUnavailable(`Redis ${name}: ${this.#outage.cause ?? "not connected"}`);
+    if (changes) this.#orders += 1;
     try {
       return await work();
     } catch (error) {
@@ -218,11 +225,14 @@ class SharedOverrides extends Standing implements RedisOverrides {
       const unsure = changes && !unasked && (error.reason === "timeout" || error.reason === "unreachable");
       const more = unsure ? " (whether it took effect is not known; look at the list)" : "";
       throw new OverridesUnavailable(`${error.message}${more}`, { cause: error });
+    } finally {
+      if (changes) this.#orders -= 1;
     }
   }
 
   async #tick(): Promise<void> {
-    if (this.#closed || this.#replica.busy || !this.#linked()) return;
+    if (this.#closed || !this.#linked()) return;
+    if (this.#replica.busy) return this.#doubtLink();
     try {
       await this.#replica.refresh();
       this.#outage.end();
@@ -234,6 +244,19 @@ class SharedOverrides extends Standing implements RedisOverrides {
       if (!(error instanceof RedisFailure)) throw error;
       this.#fail(error.reason, error.message);
     }
+  }
+
+  /**
+   * What is revoked holds on every gateway within a second, so nobody waits for a link to be given up that long. Once: a server
+   * that is slow on the next link too gets its time. Nor while an order is under way, whose outcome would be lost with the link.
+   */
+  #doubtLink(): void {
+    if (this.#orders > 0 || this.#outage.cause !== undefined) return;
+    // After a moment in which this process stood still, timers come before what has arrived meanwhile.
+    setImmediate(() => {
+      if (this.#closed || this.#replica.waiting() < SLOW_READING_MS) return;
+      this.#servers.linkTo(this.#hash.key)?.reconnect();
+    });
   }
 
   #random(): string {

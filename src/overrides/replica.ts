@@ -55,6 +55,8 @@ export class Replica {
   #filled = false;
   #skewed = false;
   #reading: Promise<void> | undefined;
+  /** When the reading under way was begun. */
+  #readingSince = Number.POSITIVE_INFINITY;
 
   /**
    * @param store its name, for logs
@@ -113,7 +115,9 @@ export class Replica {
 
   /** Reads what has changed, or waits for the reading that is under way. @throws RedisFailure */
   refresh(): Promise<void> {
-    this.#reading ??= this.#readOnce().finally(() => {
+    if (this.#reading !== undefined) return this.#reading;
+    this.#readingSince = performance.now();
+    this.#reading = this.#readOnce().finally(() => {
       this.#reading = undefined;
     });
     return this.#reading;
@@ -128,6 +132,11 @@ export class Replica {
   /** True while a reading is under way. */
   get busy(): boolean {
     return this.#reading !== undefined;
+  }
+
+  /** Milliseconds since the reading under way was begun; 0 where there is none. */
+  waiting(): number {
+    return this.busy ? performance.now() - this.#readingSince : 0;
   }
 
   /** Puts back what Redis has lost, and drops what has expired. @throws RedisFailure */

@@ -23,9 +23,9 @@ const PRIVATE_KEY =
 const PRIVATE_MEMBER = /"(?:d|k)"\s{0,8}:\s{0,8}"[\w-]{32}/;
 const CLOUD_KEY =
   /(?<![A-Za-z0-9])(?:(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Za-z0-9])|AIza[\w-]{35}|ya29\.[\w-]{20}|GOCSPX-[\w-]{20}|1\/\/0[\w-]{40}|LTAI[A-Za-z0-9]{16}|AKID[A-Za-z0-9]{32}|ABSK[A-Za-z0-9+/=]{60}|[A-Za-z0-9]{3}[0-9]Q~[A-Za-z0-9_~.-]{31})|(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{30}|[?&]sig=[A-Za-z0-9%+/]{40}/;
-/** What opens a request: the header of it, or the value alone. A word behind `bearer` has no digit. */
+/** What opens a request: the header of it, or the value alone. Behind `basic` come words, too, in small letters. */
 const AUTHORIZATION =
-  /(?<![A-Za-z])(?:(?:[Bb]earer|BEARER|D[Pp]o[Pp])\s{1,4}(?=[A-Za-z._~+/-]{0,64}[0-9])[A-Za-z0-9._~+/-]{16}|(?:[Bb]asic|BASIC)\s{1,4}(?=[a-z+/]{0,64}[A-Z0-9=])[A-Za-z0-9+/]{16}|[Aa]uthorization["']?\s{0,4}[:=]\s{0,4}["']?[A-Za-z]{3,10}\s{1,4}[A-Za-z0-9._~+/-]{16}|SSWS\s{1,4}[\w-]{20}|(?:[Ss]et-)?[Cc]ookie["']?\s{0,4}[:=]\s{0,4}["']?[^\s=;"']{1,64}=[^\s;"']{16})/;
+  /(?<![A-Za-z])(?:(?:[Bb][Ee][Aa][Rr][Ee][Rr]|[Dd][Pp][Oo][Pp])\s{1,4}[A-Za-z0-9._~+/-]{16}|[Bb][Aa][Ss][Ii][Cc]\s{1,4}(?=[a-z+/]{0,64}[A-Z0-9=])[A-Za-z0-9+/]{16}|[Aa]uthorization["']?\s{0,4}[:=]\s{0,4}["']?[A-Za-z]{3,10}\s{1,4}[A-Za-z0-9._~+/-]{16}|SSWS\s{1,4}[\w-]{20}|(?:[Ss]et-)?[Cc]ookie["']?\s{0,4}[:=]\s{0,4}["']?[^\s=;"']{1,64}=[^\s;"']{16})/;
 /** User and password before a host. */
 const USERINFO = /:\/\/[^\s/?#@:"'<>]{0,64}:[^\s/?#@"'<>]{1,128}@/;
 
